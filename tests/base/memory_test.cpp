@@ -53,6 +53,9 @@ TEST(Memory, TrimReturnsWhatWaits) {
 TEST(Memory, AbsurdSizeThrows) {
   EXPECT_THROW(pool_allocate(SIZE_MAX), std::bad_alloc);
   EXPECT_THROW(pool_allocate(SIZE_MAX / 2), std::bad_alloc);
+  EXPECT_THROW(pool_allocate(SIZE_MAX / 4), std::bad_alloc);
+  EXPECT_THROW(pool_allocate(SIZE_MAX / 16), std::bad_alloc);
+  EXPECT_THROW(pool_allocate((std::size_t{1} << 56) + 1), std::bad_alloc);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ namespace {
 
 // Size classes: 64 bytes, then four steps to each power of two (at most 25 % of a block is unused).
 constexpr std::size_t kSmallest = 64;
-constexpr int kClasses = 4 * 52;
+constexpr std::size_t kLargest = std::size_t{1} << 56;  // no machine has more; keeps the arithmetic from overflowing
+constexpr int kClasses = 4 * 50 + 1;                    // index of kLargest, and one
 
 struct SizeClass {
   int index;
@@ -34,7 +35,7 @@ struct SizeClass {
 
 SizeClass size_class(std::size_t bytes) {
   if (bytes <= kSmallest) return {0, kSmallest};
-  if (bytes > SIZE_MAX / 4) throw std::bad_alloc();
+  if (bytes > kLargest) throw std::bad_alloc();
   const int power = static_cast<int>(std::bit_width(bytes - 1)) - 1;  // 2^power < bytes <= 2^(power+1)
   const std::size_t step = std::max<std::size_t>(std::size_t{1} << power >> 2, kSmallest);
   const std::size_t rounded = (bytes + step - 1) / step * step;
@@ -58,6 +59,30 @@ Pool& pool() {
   return *instance;
 }
 
+// The caller holds the mutex.
+void free_waiting_blocks(Pool& p) {
+  for (FreeBlock*& list : p.free) {
+    while (list) {
+      FreeBlock* next = list->next;
+      std::free(list);
+      list = next;
+    }
+  }
+  p.stats.cached_bytes = 0;
+}
+
+FreeBlock* system_allocate(Pool& p, std::size_t bytes) {
+  void* block = std::aligned_alloc(kMemoryAlignment, bytes);
+  if (!block) {
+    // Blocks of other sizes may be what the system lacks.
+    free_waiting_blocks(p);
+    block = std::aligned_alloc(kMemoryAlignment, bytes);
+  }
+  if (!block) throw std::bad_alloc();
+  ++p.stats.system_allocations;
+  return static_cast<FreeBlock*>(block);
+}
+
 }  // namespace
 
 void* pool_allocate(std::size_t bytes) {
@@ -70,9 +95,7 @@ void* pool_allocate(std::size_t bytes) {
     p.free[static_cast<std::size_t>(size.index)] = block->next;
     p.stats.cached_bytes -= size.bytes;
   } else {
-    block = static_cast<FreeBlock*>(std::aligned_alloc(kMemoryAlignment, size.bytes));
-    if (!block) throw std::bad_alloc();
-    ++p.stats.system_allocations;
+    block = system_allocate(p, size.bytes);
   }
   p.stats.in_use_bytes += size.bytes;
   p.stats.peak_bytes = std::max(p.stats.peak_bytes, p.stats.in_use_bytes);
@@ -88,9 +111,11 @@ void pool_release(void* block, std::size_t bytes) noexcept {
   Pool& p = pool();
   std::lock_guard lock(p.mutex);
   auto* freed = static_cast<FreeBlock*>(block);
+  ASAN_UNPOISON_MEMORY_REGION(block, sizeof(FreeBlock));  // a request of under 8 bytes left the link out of bounds
   freed->next = p.free[static_cast<std::size_t>(size.index)];
   p.free[static_cast<std::size_t>(size.index)] = freed;
-  ASAN_POISON_MEMORY_REGION(block, size.bytes);
+  // All but the link, which the leak checker must be able to follow.
+  ASAN_POISON_MEMORY_REGION(freed + 1, size.bytes - sizeof(FreeBlock));
   p.stats.in_use_bytes -= size.bytes;
   p.stats.cached_bytes += size.bytes;
 }
@@ -110,15 +135,7 @@ void pool_reset_peak() {
 void pool_trim() {
   Pool& p = pool();
   std::lock_guard lock(p.mutex);
-  for (FreeBlock*& list : p.free) {
-    while (list) {
-      ASAN_UNPOISON_MEMORY_REGION(list, sizeof(FreeBlock));
-      FreeBlock* next = list->next;
-      std::free(list);
-      list = next;
-    }
-  }
-  p.stats.cached_bytes = 0;
+  free_waiting_blocks(p);
 }
 
 }  // namespace heed
