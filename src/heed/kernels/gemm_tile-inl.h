@@ -76,21 +76,44 @@ HWY_INLINE void store_sums(D d, const Vec* sums, T* to, std::int64_t ld, std::in
   (hn::StoreU(sums[I], d, to + static_cast<std::int64_t>(I / V) * ld + (I % V) * kLanes<T>), ...);
 }
 
+template <class T>
+HWY_INLINE const T* row_vector(const T* b, std::int64_t panel_stride, std::size_t v) {
+  constexpr std::size_t per_panel = kPanelVectors<T>;
+  return b + static_cast<std::int64_t>(v / per_panel) * panel_stride + (v % per_panel) * kLanes<T>;
+}
+
+template <class D, class Vec, class T, std::size_t... V>
+HWY_INLINE void load_row(D d, Vec* row, const T* b, std::int64_t panel_stride, std::index_sequence<V...>) {
+  ((row[V] = hn::Load(d, row_vector(b, panel_stride, V))), ...);
+}
+
 template <class D, class Vec, class T, std::size_t... R>
 HWY_INLINE void load_column(D d, Vec* column, const T* a, std::int64_t row_stride, std::index_sequence<R...>) {
   ((column[R] = hn::Set(d, a[static_cast<std::int64_t>(R) * row_stride])), ...);
 }
 
-template <class D, class Vec, class T, std::size_t... I>
-HWY_INLINE void load_row(D d, Vec* row, const T* b, std::int64_t panel_stride, std::index_sequence<I...>) {
-  constexpr std::size_t per_panel = kPanelVectors<T>;
-  ((row[I] = hn::Load(d, b + static_cast<std::int64_t>(I / per_panel) * panel_stride + (I % per_panel) * kLanes<T>)),
+// sums[i * stride] = fma(x, y[i], sums[i * stride])
+template <int kStride, class Vec, std::size_t... I>
+HWY_INLINE void multiply_add(Vec* sums, Vec x, const Vec* y, std::index_sequence<I...>) {
+  ((sums[I * kStride] = hn::MulAdd(x, y[I], sums[I * kStride])), ...);
+}
+
+// One k of a tile that is higher than wide: the row of b stays in registers, the column of a passes by ...
+template <int V, class D, class Vec, class T, std::size_t... R>
+HWY_INLINE void step_by_rows(D d, Vec* sums, const T* a, std::int64_t row_stride, const Vec* row,
+                             std::index_sequence<R...>) {
+  (multiply_add<1>(sums + R * V, hn::Set(d, a[static_cast<std::int64_t>(R) * row_stride]), row,
+                   std::make_index_sequence<V>()),
    ...);
 }
 
-template <int V, class Vec, std::size_t... I>
-HWY_INLINE void multiply_add(Vec* sums, const Vec* column, const Vec* row, std::index_sequence<I...>) {
-  ((sums[I] = hn::MulAdd(column[I / V], row[I % V], sums[I])), ...);
+// ... and the other way round.
+template <int R, class D, class Vec, class T, std::size_t... V>
+HWY_INLINE void step_by_vectors(D d, Vec* sums, const Vec* column, const T* b, std::int64_t panel_stride,
+                                std::index_sequence<V...>) {
+  (multiply_add<sizeof...(V)>(sums + V, hn::Load(d, row_vector(b, panel_stride, V)), column,
+                              std::make_index_sequence<R>()),
+   ...);
 }
 
 template <class T, int R, int V>
@@ -109,11 +132,16 @@ HWY_NOINLINE void run_tile(const TileWork<T>& work) {
   const T* prefetch = work.prefetch;
   const std::int64_t row_stride = work.row_stride, k_stride = work.k_stride, panel_stride = work.panel_stride;
   for (std::int64_t k = work.k_count; k > 0; --k) {
-    Vec column[R], row[V];
-    load_row(d, row, b, panel_stride, std::make_index_sequence<V>());
     hwy::Prefetch(prefetch);
-    load_column(d, column, a, row_stride, std::make_index_sequence<R>());
-    multiply_add<V>(sums, column, row, all);
+    if constexpr (R >= V) {
+      Vec row[V];
+      load_row(d, row, b, panel_stride, std::make_index_sequence<V>());
+      step_by_rows<V>(d, sums, a, row_stride, row, std::make_index_sequence<R>());
+    } else {
+      Vec column[R];
+      load_column(d, column, a, row_stride, std::make_index_sequence<R>());
+      step_by_vectors<R>(d, sums, column, b, panel_stride, std::make_index_sequence<V>());
+    }
     a += k_stride;
     b += 64 / sizeof(T);
     prefetch += 64 / sizeof(T);
