@@ -1,0 +1,85 @@
+// One JSON command a line in, one JSON answer a line out: {"t": seconds, "gflops": ..., "maxrss": bytes} or
+// {"err": message}, so that a script can race several programs interleaved. {"cmd": "quit"} ends it.
+#include <sys/resource.h>
+
+#include <functional>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/gemm_run.h"
+#include "bench/machine_probe.h"
+#include "heed/base/error.h"
+
+namespace heed::bench {
+namespace {
+
+using nlohmann::json;
+
+std::int64_t max_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+int threads_of(const json& command) {
+  const int threads = command.value("T", 1);
+  HEED_CHECK(threads >= 1 && threads <= 1024, "[worker] T is ", threads, ", expected 1 to 1024");
+  return threads;
+}
+
+json peak(const json& command) {
+  const double gflops = peak_gflops(threads_of(command));
+  return {{"t", 1 / gflops * 1e-9}, {"gflops", gflops}};
+}
+
+json bandwidth(const json& command) {
+  const double gigabytes = read_bandwidth_gb(threads_of(command));
+  return {{"t", 1 / gigabytes * 1e-9}, {"gb_per_s", gigabytes}};
+}
+
+// Preparing is kept between commands: a race asks for the same few products again and again.
+json gemm(const json& command) {
+  static std::map<std::string, std::unique_ptr<GemmRun>> prepared;
+  GemmCase product{command.at("M"), command.at("N"), command.at("K"), command.value("layout", "NN"),
+                   threads_of(command)};
+  constexpr std::int64_t kMost = 1 << 20;
+  HEED_CHECK(product.M <= kMost && product.N <= kMost && product.K <= kMost, "[worker] a size is above ", kMost);
+  std::unique_ptr<GemmRun>& run = prepared[command.dump()];
+  if (!run) run = prepare_gemm(command.value("lib", "heed"), product);
+  const double seconds = median_seconds(*run);
+  return {{"t", seconds}, {"gflops", product.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
+}
+
+const std::map<std::string, std::function<json(const json&)>> kCommands = {
+    {"bandwidth", bandwidth},
+    {"gemm", gemm},
+    {"peak", peak},
+};
+
+json answer(const std::string& line, bool& quit) {
+  try {
+    const json command = json::parse(line);
+    const std::string name = command.at("cmd");
+    quit = name == "quit";
+    if (quit) return {{"ok", true}};
+    const auto found = kCommands.find(name);
+    HEED_CHECK_AS(not_found, found != kCommands.end(), "[worker] unknown cmd \"", name, "\"");
+    return found->second(command);
+  } catch (const std::exception& error) {
+    return {{"err", error.what()}};
+  }
+}
+
+}  // namespace
+}  // namespace heed::bench
+
+int main() {
+  std::string line;
+  bool quit = false;
+  while (!quit && std::getline(std::cin, line)) {
+    std::cout << heed::bench::answer(line, quit).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << std::endl;
+  }
+}

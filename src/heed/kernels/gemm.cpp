@@ -1,0 +1,280 @@
+// The loops around the register tile. A part of C (one thread's) is computed in blocks: rows so that a block of A stays
+// in the level 2 cache, K so that a panel of B stays in the level 1 cache beside the rows of a tile. Sums that continue
+// in the next block of K wait in C, or, where C must keep its old values until the end, in scratch memory.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/gemm.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h re-includes this file once per instruction set.
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "heed/base/parallel.h"
+#include "heed/kernels/gemm.h"
+#include "heed/kernels/gemm_epilogue-inl.h"
+#include "heed/kernels/gemm_tile-inl.h"
+
+#ifndef HEED_KERNELS_GEMM_ONCE
+#define HEED_KERNELS_GEMM_ONCE
+namespace heed::kernels::detail {
+
+template <class T>
+struct Product {
+  std::int64_t M;
+  const T* a;
+  std::int64_t lda;
+  bool transposed_a;
+  const PackedMatrix<T>* b;
+  T* c;
+  std::int64_t ldc;
+  const Epilogue<T>* epilogue;
+};
+
+struct Range {
+  std::int64_t begin, end;
+  std::int64_t size() const { return end - begin; }
+};
+
+// Part i of `parts` equal parts of [begin, end).
+inline Range part_of(Range whole, std::int64_t parts, std::int64_t i) {
+  return {whole.begin + whole.size() * i / parts, whole.begin + whole.size() * (i + 1) / parts};
+}
+
+inline std::int64_t ceil_div(std::int64_t x, std::int64_t y) {
+  return (x + y - 1) / y;
+}
+
+}  // namespace heed::kernels::detail
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using detail::ceil_div;
+using detail::part_of;
+using detail::Product;
+using detail::Range;
+
+template <class T>
+inline constexpr std::int64_t kBlockK = 1536 / sizeof(T);
+inline constexpr std::int64_t kBlockRows = 192;
+
+// Rows and panels of C that one thread computes.
+template <class T>
+class Part {
+ public:
+  Part(const Product<T>& product, Range rows, Range panels)
+      : p_(product), rows_(rows), panels_(panels), columns_(columns_of(panels)) {
+    const Epilogue<T>& e = *p_.epilogue;
+    plain_ = !e.bias && !e.pre_activation && e.activation == Activation::none && !e.derivative_input && !e.residual &&
+             !e.accumulate;
+    sums_apart_ = e.accumulate || e.residual == p_.c || e.derivative_input == p_.c;
+  }
+
+  void run() {
+    const std::int64_t K = p_.b->rows();
+    const std::int64_t blocks = ceil_div(rows_.size(), kBlockRows);
+    const std::int64_t most_rows = ceil_div(rows_.size(), blocks);
+    // With one tile of rows nothing of B is used twice, so there is nothing to keep in a cache.
+    const std::int64_t k_blocks = most_rows <= kTileRows<T> ? 1 : std::max<std::int64_t>(1, ceil_div(K, kBlockK<T>));
+    if (p_.transposed_a) a_scratch_ = PoolArray<T>(most_rows * ceil_div(K, k_blocks) + kLanes<T>);
+    if (sums_apart_) {
+      sums_ = PoolArray<T>(most_rows * panels_.size() * kPanel);
+    } else if (columns_.size() < panels_.size() * kPanel) {
+      last_sums_ = PoolArray<T>(most_rows * kMostVectors<T> * kLanes<T>);
+    }
+    for (std::int64_t i = 0; i < blocks; ++i) {
+      block_ = part_of(rows_, blocks, i);
+      for (std::int64_t j = 0; j < k_blocks; ++j) run_block(part_of({0, K}, k_blocks, j), j > 0, j + 1 == k_blocks);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kPanel = PackedMatrix<T>::kPanel;
+
+  Range columns_of(Range panels) const {
+    return {panels.begin * kPanel, std::min(panels.end * kPanel, p_.b->columns())};
+  }
+
+  void run_block(Range k, bool continues, bool last) {
+    const std::int64_t tiles = ceil_div(block_.size(), kTileRows<T>);
+    if (p_.transposed_a) pack_a(k, tiles);
+    const std::int64_t group = max_vectors<T>(static_cast<int>(ceil_div(block_.size(), tiles))) / kPanelVectors<T>;
+    for (std::int64_t panel = panels_.begin; panel < panels_.end; panel += group) {
+      run_panels({panel, std::min(panel + group, panels_.end)}, k, tiles, continues, last);
+    }
+  }
+
+  // All tiles of the block of rows for a group of panels.
+  void run_panels(Range panels, Range k, std::int64_t tiles, bool continues, bool last) {
+    const Range columns = columns_of(panels);
+    const bool partial = columns.size() < panels.size() * kPanel;
+    const auto vectors = static_cast<std::size_t>(ceil_div(columns.size(), kLanes<T>));
+    T* sum = p_.c + block_.begin * p_.ldc + columns.begin;
+    std::int64_t sum_ld = p_.ldc;
+    if (sums_apart_) {
+      sum_ld = panels_.size() * kPanel;
+      sum = sums_.data() + columns.begin - columns_.begin;
+    } else if (partial) {
+      sum_ld = static_cast<std::int64_t>(vectors) * kLanes<T>;
+      sum = last_sums_.data();
+    }
+    TileWork<T> work{};
+    work.b = p_.b->panel(panels.begin) + k.begin * kPanel;
+    work.panel_stride = p_.b->rows() * kPanel;
+    work.k_count = k.size();
+    work.sum_ld = sum_ld;
+    work.continues = continues;
+    work.prefetch = work.b + panels.size() * work.panel_stride;
+    for (std::int64_t i = 0; i < tiles; ++i) {
+      const Range rows = part_of({0, block_.size()}, tiles, i);
+      set_a(work, rows, k);
+      work.sum = sum + rows.begin * sum_ld;
+      kTiles<T>[static_cast<std::size_t>(rows.size() - 1)][vectors - 1](work);
+      if (last && (!plain_ || partial)) {
+        finish_block(EpilogueBlock<T>{block_.begin + rows.begin, columns.begin, rows.size(), columns.size(), work.sum,
+                                      sum_ld, p_.c, p_.ldc},
+                     *p_.epilogue);
+      }
+    }
+  }
+
+  void set_a(TileWork<T>& work, Range rows, Range k) const {
+    if (p_.transposed_a) {
+      work.a = a_scratch_.data() + rows.begin * k.size();
+      work.row_stride = 1;
+      work.k_stride = rows.size();
+    } else {
+      work.a = p_.a + (block_.begin + rows.begin) * p_.lda + k.begin;
+      work.row_stride = p_.lda;
+      work.k_stride = 1;
+    }
+  }
+
+  // Copies the block of the transposed A so that each tile reads it in one stream: [tile][k][row of the tile].
+  void pack_a(Range k, std::int64_t tiles) {
+    const TileTag<T> d;
+    for (std::int64_t i = 0; i < tiles; ++i) {
+      const Range rows = part_of({0, block_.size()}, tiles, i);
+      const std::int64_t m = block_.begin + rows.begin, R = rows.size();
+      const T* from = p_.a + k.begin * p_.lda + m;
+      T* to = a_scratch_.data() + rows.begin * k.size();
+      if (R <= kLanes<T> && m + kLanes<T> <= p_.M) {
+        // The lanes too many are overwritten by the next store.
+        for (std::int64_t j = 0; j < k.size(); ++j) hn::StoreU(hn::LoadU(d, from + j * p_.lda), d, to + j * R);
+      } else {
+        for (std::int64_t j = 0; j < k.size(); ++j) {
+          std::memcpy(to + j * R, from + j * p_.lda, static_cast<std::size_t>(R) * sizeof(T));
+        }
+      }
+    }
+  }
+
+  const Product<T>& p_;
+  Range rows_, panels_, columns_, block_{};
+  bool plain_;       // the epilogue changes nothing
+  bool sums_apart_;  // the epilogue reads C as it was before
+  PoolArray<T> a_scratch_, sums_, last_sums_;
+};
+
+// Splits C between the threads, so that the largest part is as small as possible.
+template <class T>
+void multiply(const Product<T>& p) {
+  const std::int64_t tiles = ceil_div(p.M, kTileRows<T>), panels = p.b->panels();
+  const std::int64_t work = p.M * panels * PackedMatrix<T>::kPanel * std::max<std::int64_t>(1, p.b->rows());
+  constexpr std::int64_t kLeastWork = 1 << 16;  // multiply-adds that are worth another thread
+  const std::int64_t threads = std::clamp<std::int64_t>(work / kLeastWork, 1, current_threads());
+  std::int64_t row_parts = 1, panel_parts = 1, least = INT64_MAX;
+  for (std::int64_t r = 1; r <= std::min(threads, tiles); ++r) {
+    const std::int64_t c = std::min(threads / r, panels);
+    // Packing a transposed A costs about as much as one panel.
+    const std::int64_t cost = ceil_div(tiles, r) * (ceil_div(panels, c) + (p.transposed_a ? 1 : 0));
+    if (cost < least) least = cost, row_parts = r, panel_parts = c;
+  }
+  parallel_for(row_parts * panel_parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      Part<T>(p, part_of({0, p.M}, row_parts, i / panel_parts), part_of({0, panels}, panel_parts, i % panel_parts))
+          .run();
+    }
+  });
+}
+
+void multiply_f32(const Product<float>& p) {
+  multiply(p);
+}
+void multiply_f64(const Product<double>& p) {
+  multiply(p);
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "heed/base/error.h"
+
+namespace heed::kernels {
+HWY_EXPORT(multiply_f32);
+HWY_EXPORT(multiply_f64);
+
+template <class T>
+void gemm(std::int64_t M, const T* a, std::int64_t lda, bool transposed_a, const PackedMatrix<T>& b, T* c,
+          std::int64_t ldc, const Epilogue<T>& epilogue) {
+  HEED_CHECK(M >= 0, "[gemm] M is ", M, ", expected at least 0");
+  HEED_CHECK(lda >= (transposed_a ? M : b.rows()), "[gemm] lda is ", lda, ", expected at least ",
+             transposed_a ? M : b.rows());
+  HEED_CHECK(ldc >= b.columns(), "[gemm] ldc is ", ldc, ", expected at least ", b.columns());
+  if (M == 0 || b.columns() == 0) return;
+  const detail::Product<T> product{M, a, lda, transposed_a, &b, c, ldc, &epilogue};
+  if constexpr (sizeof(T) == sizeof(float)) {
+    HWY_DYNAMIC_DISPATCH(multiply_f32)(product);
+  } else {
+    HWY_DYNAMIC_DISPATCH(multiply_f64)(product);
+  }
+}
+
+template <class T>
+void gemm(std::int64_t M, std::int64_t N, std::int64_t K, const T* a, std::int64_t lda, bool transposed_a, const T* b,
+          std::int64_t ldb, bool transposed_b, T* c, std::int64_t ldc, const Epilogue<T>& epilogue) {
+  if (M == 0 || N == 0) return;
+  gemm(M, a, lda, transposed_a, PackedMatrix<T>::pack(b, K, N, ldb, transposed_b), c, ldc, epilogue);
+}
+
+template <class T>
+void gemm_batched(std::int64_t batch, std::int64_t M, std::int64_t N, std::int64_t K, BatchedOperand<const T> a,
+                  BatchedOperand<const T> b, BatchedOperand<T> c, bool accumulate) {
+  HEED_CHECK(!c.transposed, "[gemm_batched] c is transposed, expected not");
+  if (batch == 0 || M == 0 || N == 0) return;
+  Epilogue<T> epilogue;
+  epilogue.accumulate = accumulate;
+  // A small batch is split over columns too; every part packs its own columns of B.
+  const std::int64_t panels = detail::ceil_div(N, PackedMatrix<T>::kPanel);
+  const std::int64_t threads = current_threads();
+  const std::int64_t parts = batch % threads == 0 ? 1 : std::min(panels, detail::ceil_div(4 * threads, batch));
+  const std::int64_t grain = detail::ceil_div(1 << 16, detail::ceil_div(M * N, parts) * std::max<std::int64_t>(1, K));
+  parallel_for(batch * parts, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t matrix = i / parts;
+      const detail::Range part = detail::part_of({0, panels}, parts, i % parts);
+      const std::int64_t n = part.begin * PackedMatrix<T>::kPanel;
+      const std::int64_t columns = std::min(part.end * PackedMatrix<T>::kPanel, N) - n;
+      gemm(M, columns, K, a.data + matrix * a.stride, a.ld, a.transposed,
+           b.data + matrix * b.stride + (b.transposed ? n * b.ld : n), b.ld, b.transposed,
+           c.data + matrix * c.stride + n, c.ld, epilogue);
+    }
+  });
+}
+
+#define HEED_INSTANTIATE(T)                                                                                          \
+  template void gemm(std::int64_t, const T*, std::int64_t, bool, const PackedMatrix<T>&, T*, std::int64_t,           \
+                     const Epilogue<T>&);                                                                            \
+  template void gemm(std::int64_t, std::int64_t, std::int64_t, const T*, std::int64_t, bool, const T*, std::int64_t, \
+                     bool, T*, std::int64_t, const Epilogue<T>&);                                                    \
+  template void gemm_batched(std::int64_t, std::int64_t, std::int64_t, std::int64_t, BatchedOperand<const T>,        \
+                             BatchedOperand<const T>, BatchedOperand<T>, bool);
+HEED_INSTANTIATE(float)
+HEED_INSTANTIATE(double)
+#undef HEED_INSTANTIATE
+
+}  // namespace heed::kernels
+#endif  // HWY_ONCE

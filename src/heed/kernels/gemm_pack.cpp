@@ -1,0 +1,59 @@
+// PackedMatrix::pack. Transposing goes by blocks of 128 bits, which every instruction set has.
+#include <algorithm>
+#include <cstring>
+
+#include "heed/base/error.h"
+#include "heed/base/parallel.h"
+#include "heed/kernels/gemm.h"
+
+namespace heed::kernels {
+namespace {
+
+// to[k * kPanel + j] = from[k * ld + j] for j < columns.
+template <class T>
+void copy_panel(const T* from, std::int64_t ld, std::int64_t K, std::int64_t columns, T* to) {
+  constexpr std::int64_t kPanel = PackedMatrix<T>::kPanel;
+  for (std::int64_t k = 0; k < K; ++k, from += ld, to += kPanel) {
+    if (columns == kPanel) {
+      std::memcpy(to, from, kPanel * sizeof(T));
+    } else {
+      std::memcpy(to, from, static_cast<std::size_t>(columns) * sizeof(T));
+      std::fill(to + columns, to + kPanel, T{0});
+    }
+  }
+}
+
+// to[k * kPanel + j] = from[j * ld + k] for j < columns.
+template <class T>
+void transpose_panel(const T* from, std::int64_t ld, std::int64_t K, std::int64_t columns, T* to) {
+  constexpr std::int64_t kPanel = PackedMatrix<T>::kPanel;
+  for (std::int64_t k = 0; k < K; ++k, to += kPanel) {
+    for (std::int64_t j = 0; j < kPanel; ++j) to[j] = j < columns ? from[j * ld + k] : T{0};
+  }
+}
+
+}  // namespace
+
+template <class T>
+PackedMatrix<T> PackedMatrix<T>::pack(const T* b, std::int64_t K, std::int64_t N, std::int64_t ld, bool transposed) {
+  HEED_CHECK(K >= 0 && N >= 0, "[gemm] B is ", K, " x ", N, ", expected no negative size");
+  HEED_CHECK(ld >= (transposed ? K : N), "[gemm] ld of B is ", ld, ", expected at least ", transposed ? K : N);
+  PackedMatrix packed;
+  packed.rows_ = K;
+  packed.columns_ = N;
+  packed.data_ = PoolArray<T>(packed.panels() * K * kPanel);
+  const std::int64_t grain = 1 + (1 << 15) / std::max<std::int64_t>(1, K * kPanel);
+  parallel_for(packed.panels(), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t n = p * kPanel, columns = std::min(kPanel, N - n);
+      T* to = packed.data_.data() + p * K * kPanel;
+      transposed ? transpose_panel(b + n * ld, ld, K, columns, to) : copy_panel(b + n, ld, K, columns, to);
+    }
+  });
+  return packed;
+}
+
+template class PackedMatrix<float>;
+template class PackedMatrix<double>;
+
+}  // namespace heed::kernels

@@ -1,0 +1,171 @@
+// The register tile of the matrix product: R rows times V vectors of columns, all sums of the tile in registers.
+// Included once per target.
+#if defined(HEED_KERNELS_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_GEMM_TILE_INL_H_
+#undef HEED_KERNELS_GEMM_TILE_INL_H_
+#else
+#define HEED_KERNELS_GEMM_TILE_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using TileTag = hn::CappedTag<T, 64 / sizeof(T)>;  // a vector is at most one row of a panel
+template <class T>
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(TileTag<T>()));
+template <class T>
+inline constexpr int kPanelVectors = static_cast<int>(64 / sizeof(T)) / kLanes<T>;
+
+// One tile: sum[r, j] (+)= sum over k of a[r, k] * b[k, j], in ascending k.
+template <class T>
+struct TileWork {
+  const T* a;                         // a[r, k] is at r * row_stride + k * k_stride
+  std::int64_t row_stride, k_stride;  //
+  const T* b;                         // first panel; the next is panel_stride elements further
+  std::int64_t panel_stride;
+  std::int64_t k_count;
+  T* sum;
+  std::int64_t sum_ld;
+  bool continues;     // the chains go on from what sum holds; otherwise they start from 0
+  const T* prefetch;  // soon needed: one line of 64 bytes is fetched for every k
+};
+
+// The tile sizes follow from the number of vector registers: sums, plus the shorter of a row of b and a column of a,
+// plus one temporary.
+inline constexpr int kRegisters = HWY_ARCH_X86 && HWY_MAX_BYTES < 64 ? 16 : 32;
+// Vectors in a row of a full-height tile: one panel, or two vectors if a panel is one vector.
+template <class T>
+inline constexpr int kTileVectors = kPanelVectors<T> < 2 ? 2 : kPanelVectors<T>;
+template <class T>
+inline constexpr int kTileRows = HWY_MAX(1, (kRegisters - 1 - kTileVectors<T>) / kTileVectors<T>);
+// A tile of few rows is wider, so that enough independent chains are in flight.
+template <class T>
+inline constexpr int kMostVectors = HWY_MAX(8, kTileVectors<T>);
+template <class T>
+constexpr int max_vectors(int rows) {
+  int vectors = kTileVectors<T>;
+  for (int wider = vectors; wider <= kMostVectors<T>; wider += kTileVectors<T>) {
+    if (rows * wider + HWY_MIN(rows, wider) + 1 <= kRegisters) vectors = wider;
+  }
+  return vectors;
+}
+
+// The index sequences make every index of the arrays a constant in the front end: only then does g++ keep the sums in
+// registers throughout the loop.
+template <class D, class Vec, std::size_t... I>
+HWY_INLINE void zero_sums(D d, Vec* sums, std::index_sequence<I...>) {
+  ((sums[I] = hn::Zero(d)), ...);
+}
+
+template <int V, class D, class Vec, class T, std::size_t... I>
+HWY_INLINE void load_sums(D d, Vec* sums, const T* from, std::int64_t ld, std::index_sequence<I...>) {
+  ((sums[I] = hn::LoadU(d, from + static_cast<std::int64_t>(I / V) * ld + (I % V) * kLanes<T>)), ...);
+}
+
+template <int V, class D, class Vec, class T, std::size_t... I>
+HWY_INLINE void store_sums(D d, const Vec* sums, T* to, std::int64_t ld, std::index_sequence<I...>) {
+  (hn::StoreU(sums[I], d, to + static_cast<std::int64_t>(I / V) * ld + (I % V) * kLanes<T>), ...);
+}
+
+template <class T>
+HWY_INLINE const T* row_vector(const T* b, std::int64_t panel_stride, std::size_t v) {
+  constexpr std::size_t per_panel = kPanelVectors<T>;
+  return b + static_cast<std::int64_t>(v / per_panel) * panel_stride + (v % per_panel) * kLanes<T>;
+}
+
+template <class D, class Vec, class T, std::size_t... V>
+HWY_INLINE void load_row(D d, Vec* row, const T* b, std::int64_t panel_stride, std::index_sequence<V...>) {
+  ((row[V] = hn::Load(d, row_vector(b, panel_stride, V))), ...);
+}
+
+template <class D, class Vec, class T, std::size_t... R>
+HWY_INLINE void load_column(D d, Vec* column, const T* a, std::int64_t row_stride, std::index_sequence<R...>) {
+  ((column[R] = hn::Set(d, a[static_cast<std::int64_t>(R) * row_stride])), ...);
+}
+
+// sums[i * stride] = fma(x, y[i], sums[i * stride])
+template <int kStride, class Vec, std::size_t... I>
+HWY_INLINE void multiply_add(Vec* sums, Vec x, const Vec* y, std::index_sequence<I...>) {
+  ((sums[I * kStride] = hn::MulAdd(x, y[I], sums[I * kStride])), ...);
+}
+
+// One k of a tile that is higher than wide: the row of b stays in registers, the column of a passes by ...
+template <int V, class D, class Vec, class T, std::size_t... R>
+HWY_INLINE void step_by_rows(D d, Vec* sums, const T* a, std::int64_t row_stride, const Vec* row,
+                             std::index_sequence<R...>) {
+  (multiply_add<1>(sums + R * V, hn::Set(d, a[static_cast<std::int64_t>(R) * row_stride]), row,
+                   std::make_index_sequence<V>()),
+   ...);
+}
+
+// ... and the other way round.
+template <int R, class D, class Vec, class T, std::size_t... V>
+HWY_INLINE void step_by_vectors(D d, Vec* sums, const Vec* column, const T* b, std::int64_t panel_stride,
+                                std::index_sequence<V...>) {
+  (multiply_add<sizeof...(V)>(sums + V, hn::Load(d, row_vector(b, panel_stride, V)), column,
+                              std::make_index_sequence<R>()),
+   ...);
+}
+
+template <class T, int R, int V>
+HWY_NOINLINE void run_tile(const TileWork<T>& work) {
+  const TileTag<T> d;
+  using Vec = hn::Vec<TileTag<T>>;
+  constexpr auto all = std::make_index_sequence<R * V>();
+  Vec sums[R * V];
+  if (work.continues) {
+    load_sums<V>(d, sums, work.sum, work.sum_ld, all);
+  } else {
+    zero_sums(d, sums, all);
+  }
+  const T* a = work.a;
+  const T* b = work.b;
+  const T* prefetch = work.prefetch;
+  const std::int64_t row_stride = work.row_stride, k_stride = work.k_stride, panel_stride = work.panel_stride;
+  for (std::int64_t k = work.k_count; k > 0; --k) {
+    hwy::Prefetch(prefetch);
+    if constexpr (R >= V) {
+      Vec row[V];
+      load_row(d, row, b, panel_stride, std::make_index_sequence<V>());
+      step_by_rows<V>(d, sums, a, row_stride, row, std::make_index_sequence<R>());
+    } else {
+      Vec column[R];
+      load_column(d, column, a, row_stride, std::make_index_sequence<R>());
+      step_by_vectors<R>(d, sums, column, b, panel_stride, std::make_index_sequence<V>());
+    }
+    a += k_stride;
+    b += 64 / sizeof(T);
+    prefetch += 64 / sizeof(T);
+  }
+  store_sums<V>(d, sums, work.sum, work.sum_ld, all);
+}
+
+template <class T>
+using TileFunction = void (*)(const TileWork<T>&);
+template <class T>
+using TileRow = std::array<TileFunction<T>, kMostVectors<T>>;
+
+template <class T, int R, std::size_t... V>
+constexpr TileRow<T> make_tile_row(std::index_sequence<V...>) {
+  return {&run_tile<T, R, static_cast<int>(V) + 1>...};
+}
+template <class T, std::size_t... R>
+constexpr std::array<TileRow<T>, sizeof...(R)> make_tile_table(std::index_sequence<R...>) {
+  return {make_tile_row<T, static_cast<int>(R) + 1>(std::make_index_sequence<max_vectors<T>(R + 1)>())...};
+}
+// kTiles<T>[R - 1][V - 1] for 1 <= R <= kTileRows and 1 <= V <= max_vectors(R).
+template <class T>
+inline constexpr auto kTiles = make_tile_table<T>(std::make_index_sequence<kTileRows<T>>());
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // per-target include guard
