@@ -68,7 +68,7 @@ double bound(Activation a, double x) {
   switch (a) {
     case Activation::none:
     case Activation::relu: return 0;
-    case Activation::gelu: return x < -2 ? 6 : 4;
+    case Activation::gelu: return x < -2 ? 6 : x < 0 ? 4.5 : 3.5;
     case Activation::gelu_tanh: return x < 0 ? 3 + 3 * std::min(110.0, std::abs(gelu_tanh_argument(x))) : 3;
     default: return 4;
   }
