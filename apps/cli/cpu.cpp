@@ -1,0 +1,22 @@
+#include "heed/base/cpu.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "heed/kernels/target.h"
+#include "verbs.h"
+
+namespace heed::cli {
+
+int cpu() {
+  const CpuReport report = cpu_report();
+  fmt::print("CPU          {}\n", report.model);
+  fmt::print("features     {}\n", fmt::join(report.features, " "));
+  fmt::print("kernels use  {} (available: {})\n", kernels::target_name(),
+             fmt::join(kernels::available_targets(), ", "));
+  fmt::print("threads      {} (affinity {}{})\n", report.usable, report.affinity_cpus,
+             report.quota_cpus > 0 ? fmt::format(", cgroup quota {:.2f}", report.quota_cpus) : ", no cgroup quota");
+  return 0;
+}
+
+}  // namespace heed::cli

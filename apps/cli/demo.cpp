@@ -1,0 +1,181 @@
+// heed demo: a tiny attention encoder learns to look things up, on data it makes itself.
+//
+// Each example is a row of letter-digit pairs and a question, the letter of one of them; the answer is its digit:
+//   k3 a7 x0 m5 | a?  ->  7
+// No fixed weights can solve it: the position of the answer changes with every example. One attention layer can.
+#include <fmt/core.h>
+
+#include <unistd.h>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "heed/base/parallel.h"
+#include "heed/base/random.h"
+#include "heed/kernels/target.h"
+#include "heed/nn/layers.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/loss.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/normalize.h"
+#include "heed/ops/shape_ops.h"
+#include "heed/tensor/autograd.h"
+#include "heed/train/optimizer.h"
+#include "heed/train/schedule.h"
+#include "verbs.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr std::int64_t kPairs = 12, kLetters = 26, kDigits = 10, kWidth = 64, kBatch = 64, kSteps = 600;
+constexpr std::int64_t kTokens = kPairs + 1;  // the pairs, then the question
+constexpr std::int64_t kQuestion = kDigits;   // "digit" id of the question token
+constexpr std::uint64_t kSeed = 1, kTrainStream = 1, kTestStream = 2;
+
+struct Batch {
+  Tensor letters, digits;  // ids [kBatch, kTokens]
+  Tensor answers;          // [kBatch]
+};
+
+// Example i of a stream is a function of (seed, stream, i) alone.
+Batch make_batch(std::uint64_t stream, std::int64_t number) {
+  std::vector<std::int32_t> letters, digits, answers;
+  for (std::int64_t row = 0; row < kBatch; ++row) {
+    const std::uint64_t example = stream_id(stream, number * kBatch + row);
+    const auto order = permutation(kLetters, kSeed, example);
+    Sequence draw{kSeed, example, 1000};
+    for (std::int64_t i = 0; i < kPairs; ++i) {
+      letters.push_back(static_cast<std::int32_t>(order[static_cast<std::size_t>(i)]));
+      digits.push_back(static_cast<std::int32_t>(draw.uniform_integer(kDigits)));
+    }
+    const auto asked = letters.size() - kPairs + draw.uniform_integer(kPairs);
+    letters.push_back(letters[asked]);
+    answers.push_back(digits[asked]);
+    digits.push_back(static_cast<std::int32_t>(kQuestion));
+  }
+  return {Tensor::from(letters, {kBatch, kTokens}), Tensor::from(digits, {kBatch, kTokens}),
+          Tensor::from(answers, {kBatch})};
+}
+
+// Pre-norm block of one attention head and a feed-forward layer; the answer is read at the question's token.
+class LookupModel : public Module {
+ public:
+  // Logits [kBatch, kDigits]; `weights` receives the attention of the question, [kBatch, kTokens].
+  Tensor forward(const Batch& batch, Tensor* weights = nullptr) const {
+    const Tensor x = add(letter_.forward(batch.letters), digit_.forward(batch.digits));  // [B, T, C]
+    const Tensor normed = norm_.forward(x);
+    const Tensor question = slice(normed, 1, kPairs, kTokens);  // [B, 1, C]
+    const Tensor q = query_.forward(question), k = key_.forward(normed), v = value_.forward(normed);
+    const Tensor scores =
+        scale(matmul(q, transpose(k, 1, 2)), 1 / std::sqrt(static_cast<double>(kWidth)));  // [B, 1, T]
+    const Tensor attention = softmax(scores);
+    if (weights) *weights = attention.detach().contiguous().reshaped({kBatch, kTokens});
+    const Tensor mixed = output_.forward(matmul(attention, v), Activation::none, slice(x, 1, kPairs, kTokens));
+    const Tensor y = feed_forward_.forward(norm_2_.forward(mixed), mixed);
+    return reshape(answer_.forward(y), {kBatch, kDigits});
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor.child("letter", letter_);
+    visitor.child("digit", digit_);
+    visitor.child("norm", norm_);
+    visitor.child("query", query_);
+    visitor.child("key", key_);
+    visitor.child("value", value_);
+    visitor.child("output", output_);
+    visitor.child("norm_2", norm_2_);
+    visitor.child("feed_forward", feed_forward_);
+    visitor.child("answer", answer_);
+  }
+
+ private:
+  Embedding letter_{kLetters, kWidth, Initializer::normal(0.5)}, digit_{kDigits + 1, kWidth, Initializer::normal(0.5)};
+  Norm norm_{kWidth}, norm_2_{kWidth};
+  Linear query_{kWidth, kWidth}, key_{kWidth, kWidth}, value_{kWidth, kWidth}, output_{kWidth, kWidth};
+  FeedForward feed_forward_{kWidth, 4 * kWidth};
+  Linear answer_{kWidth, kDigits};
+};
+
+std::int64_t best(const Tensor& logits, std::int64_t row) {
+  const float* first = logits.data<float>() + row * kDigits;
+  return std::max_element(first, first + kDigits) - first;
+}
+
+double accuracy(const LookupModel& model, std::int64_t batches) {
+  NoGrad no_grad;
+  std::int64_t right = 0;
+  for (std::int64_t number = 0; number < batches; ++number) {
+    const Batch batch = make_batch(kTestStream, number);
+    const Tensor logits = model.forward(batch);
+    for (std::int64_t row = 0; row < kBatch; ++row) right += best(logits, row) == batch.answers.at({row});
+  }
+  return static_cast<double>(right) / static_cast<double>(batches * kBatch);
+}
+
+void train(LookupModel& model) {
+  const Schedule schedule{.peak = 3e-3, .warmup_steps = 30, .total_steps = kSteps, .decay = Decay::cosine};
+  auto optimizer = make_adam({{parameters(model), 0.01}});
+  const auto start = std::chrono::steady_clock::now();
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    const Batch batch = make_batch(kTrainStream, step);
+    const Tensor loss = cross_entropy(model.forward(batch), batch.answers);
+    backward(loss);
+    clip_gradient_norm(parameters(model), 1.0);
+    optimizer->step(schedule.learning_rate(step));
+    optimizer->clear_gradients();
+    if ((step + 1) % (terminal ? 20 : 150) != 0) continue;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double done = static_cast<double>(step + 1) / static_cast<double>(kSteps);
+    const auto filled = static_cast<std::size_t>(done * 24);
+    fmt::print(stderr, "{}[{}{}] step {}/{}  loss {:.4f}  {:.0f} tokens/s  {:.1f} s left{}", terminal ? "\r" : "",
+               std::string(filled, '#'), std::string(24 - filled, '.'), step + 1, kSteps, loss.item(),
+               static_cast<double>((step + 1) * kBatch * kTokens) / seconds, seconds / done - seconds,
+               terminal ? "   " : "\n");
+    std::fflush(stderr);
+  }
+  if (terminal) fmt::print(stderr, "\n");
+}
+
+// A question, where the model looked, and its answer.
+void show(const Batch& batch, const Tensor& logits, const Tensor& weights, std::int64_t row) {
+  static constexpr std::array kShades = {" ", "░", "▒", "▓", "█"};
+  std::string pairs, looks;
+  for (std::int64_t i = 0; i < kPairs; ++i) {
+    pairs += fmt::format(" {}{} ", static_cast<char>('a' + static_cast<int>(batch.letters.at({row, i}))),
+                         static_cast<int>(batch.digits.at({row, i})));
+    const auto shade = static_cast<std::size_t>(std::min(4.0, weights.at({row, i}) * 5));
+    looks += fmt::format(" {0}{0} ", kShades[shade]);
+  }
+  fmt::print("  {} | {}?  ->  {}   (right: {})\n  {}\n", pairs,
+             static_cast<char>('a' + static_cast<int>(batch.letters.at({row, kPairs}))), best(logits, row),
+             batch.answers.at({row}), looks);
+}
+
+}  // namespace
+
+int demo() {
+  LookupModel model;
+  initialize(model, kSeed);
+  fmt::print("A one-layer attention encoder ({} parameters) learns to look up letters in rows like \"k3 a7 x0 | a?\"\n",
+             count_parameters(model));
+  fmt::print("on {} threads, instruction set {}.\n\n", current_threads(), kernels::target_name());
+  const double before = accuracy(model, 16);
+  train(model);
+  const double after = accuracy(model, 16);
+  fmt::print("\nRight answers on 1024 unseen rows: {:.1f} % before training, {:.1f} % after (chance: 10 %).\n\n",
+             100 * before, 100 * after);
+
+  NoGrad no_grad;
+  const Batch batch = make_batch(kTestStream, 1000);
+  Tensor weights;
+  const Tensor logits = model.forward(batch, &weights);
+  fmt::print("Unseen rows, with what the question attended to below:\n");
+  for (std::int64_t row = 0; row < 4; ++row) show(batch, logits, weights, row);
+  fmt::print("\nNext: ./test.sh runs the tests; README.md shows how to use heed from C++.\n");
+  return after > 0.9 ? 0 : 1;
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,90 @@
+// The layers every model is built of. N tokens, C width.
+#pragma once
+
+#include "heed/nn/context.h"
+#include "heed/nn/module.h"
+#include "heed/ops/matmul.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// activation(x W^T + bias) + residual: [..., in] to [..., out].
+class Linear : public Module {
+ public:
+  Linear(std::int64_t in, std::int64_t out, bool with_bias = true,
+         Initializer weight_initializer = Initializer::xavier_uniform());
+  Tensor forward(const Tensor& x, Activation activation = Activation::none, const Tensor& residual = Tensor()) const;
+  void visit(Visitor& visitor) override;
+
+  Tensor weight;  // [out, in]
+  Tensor bias;    // [out] or undefined
+
+ private:
+  Initializer weight_initializer_;
+};
+
+// Row ids[i] of a trained table: ids [...] to [..., C].
+class Embedding : public Module {
+ public:
+  Embedding(std::int64_t vocabulary, std::int64_t width, Initializer initializer = Initializer::normal(0.02));
+  Tensor forward(const Tensor& ids) const;
+  void visit(Visitor& visitor) override;
+
+  Tensor weight;  // [V, C]
+
+ private:
+  Initializer initializer_;
+};
+
+// Ids as rows of 0 and 1, [..., V]: the encoding that embeddings replaced. No parameters.
+class OneHot : public Module {
+ public:
+  explicit OneHot(std::int64_t vocabulary) : vocabulary_(vocabulary) {}
+  Tensor forward(const Tensor& ids) const;
+  void visit(Visitor&) override {}
+
+ private:
+  std::int64_t vocabulary_;
+};
+
+enum class NormKind { layer, rms };
+
+class Norm : public Module {
+ public:
+  explicit Norm(std::int64_t width, NormKind kind = NormKind::layer, double epsilon = 1e-5);
+  Tensor forward(const Tensor& x) const;
+  void visit(Visitor& visitor) override;
+
+  Tensor weight;  // [C]
+  Tensor bias;    // [C], layer norm only
+  double epsilon;
+
+ private:
+  NormKind kind_;
+};
+
+class Dropout : public Module {
+ public:
+  explicit Dropout(double probability) : probability_(probability) {}
+  // Itself outside training; else depends on (seed, step, place) of the context only.
+  Tensor forward(const Tensor& x, const Context& context) const;
+  void visit(Visitor&) override {}
+
+ private:
+  double probability_;
+};
+
+// W2 activation(W1 x + b1) + b2, + residual.
+class FeedForward : public Module {
+ public:
+  FeedForward(std::int64_t width, std::int64_t inner, Activation activation = Activation::gelu);
+  Tensor forward(const Tensor& x, const Tensor& residual = Tensor()) const;
+  void visit(Visitor& visitor) override;
+
+  Linear up, down;
+
+ private:
+  Activation activation_;
+};
+
+}  // namespace heed

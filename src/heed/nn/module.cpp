@@ -1,0 +1,125 @@
+#include "heed/nn/module.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+
+namespace heed {
+namespace {
+
+using OnParameter = std::function<void(const std::string& name, Tensor&, const Initializer&)>;
+
+class Walk : public Visitor {
+ public:
+  explicit Walk(OnParameter on_parameter) : on_parameter_(std::move(on_parameter)) {}
+
+  void parameter(std::string_view name, Tensor& parameter, const Initializer& initializer) override {
+    on_parameter_(prefix_ + std::string(name), parameter, initializer);
+  }
+
+  void child(std::string_view name, Module& module) override {
+    const std::size_t length = prefix_.size();
+    prefix_ += name;
+    prefix_ += '.';
+    module.visit(*this);
+    prefix_.resize(length);
+  }
+
+ private:
+  OnParameter on_parameter_;
+  std::string prefix_;
+};
+
+void walk(Module& module, OnParameter on_parameter) {
+  Walk visitor(std::move(on_parameter));
+  module.visit(visitor);
+}
+
+bool same_tensor(const Tensor& a, const Tensor& b) {
+  return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape();
+}
+
+}  // namespace
+
+std::vector<NamedParameter> named_parameters(Module& module) {
+  std::vector<NamedParameter> found;
+  walk(module, [&](const std::string& name, Tensor& parameter, const Initializer&) {
+    if (!parameter.defined()) return;
+    const bool tied = std::ranges::any_of(found, [&](const auto& f) { return same_tensor(*f.parameter, parameter); });
+    if (!tied) found.push_back({name, &parameter});
+  });
+  return found;
+}
+
+std::vector<Tensor> parameters(Module& module) {
+  std::vector<Tensor> found;
+  for (const auto& [name, parameter] : named_parameters(module)) {
+    if (parameter->requires_grad()) found.push_back(*parameter);
+  }
+  return found;
+}
+
+std::int64_t count_parameters(Module& module) {
+  std::int64_t count = 0;
+  for (const auto& [name, parameter] : named_parameters(module)) count += parameter->count();
+  return count;
+}
+
+void initialize(Module& module, std::uint64_t seed) {
+  std::vector<const Tensor*> first_handles;
+  walk(module, [&](const std::string& name, Tensor& parameter, const Initializer& initializer) {
+    if (!parameter.defined()) return;
+    if (std::ranges::any_of(first_handles, [&](const Tensor* t) { return same_tensor(*t, parameter); })) return;
+    initializer.fill(parameter, seed, stream_id(name));
+    first_handles.push_back(&parameter);
+  });
+  set_trainable(module, true, [](std::string_view) { return true; });
+}
+
+std::size_t set_trainable(Module& module, bool trainable, const std::function<bool(std::string_view)>& chosen) {
+  const auto all = named_parameters(module);
+  std::size_t count = 0;
+  for (const auto& [name, parameter] : all) {
+    if (!chosen(name)) continue;
+    parameter->set_requires_grad(trainable);
+    ++count;
+  }
+  // The other handles of tied weights share the gradient of the first.
+  walk(module, [&](const std::string&, Tensor& parameter, const Initializer&) {
+    for (const auto& [name, first] : all) {
+      if (first != &parameter && parameter.defined() && same_tensor(*first, parameter)) parameter = *first;
+    }
+  });
+  return count;
+}
+
+TensorMap state(Module& module) {
+  TensorMap tensors;
+  for (const auto& [name, parameter] : named_parameters(module)) tensors.emplace(name, parameter->detach());
+  return tensors;
+}
+
+void load_state(Module& module, const TensorMap& tensors) {
+  const auto wanted = named_parameters(module);
+  std::ostringstream problems;
+  for (const auto& [name, parameter] : wanted) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) {
+      problems << "\n  missing " << name << ' ' << parameter->shape();
+    } else if (found->second.shape() != parameter->shape()) {
+      problems << "\n  " << name << " is " << found->second.shape() << ", expected " << parameter->shape();
+    }
+  }
+  for (const auto& [name, tensor] : tensors) {
+    if (std::ranges::none_of(wanted, [&](const auto& w) { return w.name == name; })) {
+      problems << "\n  unknown " << name << ' ' << tensor.shape();
+    }
+  }
+  const std::string text = problems.str();
+  HEED_CHECK_AS(bad_format, text.empty(), "[load_state] the tensors do not fit the module:", text);
+  for (const auto& [name, parameter] : wanted) parameter->copy_from(tensors.find(name)->second);
+}
+
+}  // namespace heed

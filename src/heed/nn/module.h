@@ -1,0 +1,62 @@
+// Module: anything with parameters. One function, visit(), lists them; names, counting, initialising, freezing, saving
+// and loading all follow from it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/nn/initializer.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+class Module;
+
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+  virtual void parameter(std::string_view name, Tensor& parameter, const Initializer& initializer) = 0;
+  virtual void child(std::string_view name, Module& module) = 0;
+  void child(std::string_view name, std::size_t index, Module& module) {
+    child(std::string(name) + "." + std::to_string(index), module);
+  }
+};
+
+class Module {
+ public:
+  virtual ~Module() = default;
+  // Calls the visitor once for each parameter (defined or not: an absent bias is an undefined tensor) and each child,
+  // always in the same order. Names are those of published checkpoints where there are any.
+  virtual void visit(Visitor& visitor) = 0;
+};
+
+struct NamedParameter {
+  std::string name;  // dotted path from the module: "layer.3.attention.query.weight"
+  Tensor* parameter;
+};
+
+// All defined parameters in visiting order. A tensor that stands in two places (tied weights) is listed once, under its
+// first name.
+std::vector<NamedParameter> named_parameters(Module& module);
+std::vector<Tensor> parameters(Module& module);  // those that require gradients
+std::int64_t count_parameters(Module& module);
+
+// Gives every parameter its starting values: a function of the seed and of its name, not of the order of construction.
+// All parameters then require gradients.
+void initialize(Module& module, std::uint64_t seed);
+
+// Parameters whose name satisfies the predicate stop (or start again) requiring gradients; returns how many there are.
+std::size_t set_trainable(Module& module, bool trainable, const std::function<bool(std::string_view)>& chosen);
+
+// Saving and loading work on named tensors; io/ brings them to and from files.
+using TensorMap = std::map<std::string, Tensor, std::less<>>;
+TensorMap state(Module& module);
+// Copies values (converted to each parameter's type). Throws naming every missing, unknown or wrongly shaped tensor,
+// and then changes nothing.
+void load_state(Module& module, const TensorMap& tensors);
+
+}  // namespace heed

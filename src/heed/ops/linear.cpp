@@ -1,0 +1,188 @@
+#include "heed/base/error.h"
+#include "heed/kernels/activation.h"
+#include "heed/kernels/gemm.h"
+#include "heed/kernels/reduce.h"
+#include "heed/ops/checks.h"
+#include "heed/ops/matmul.h"
+#include "heed/tensor/autograd.h"
+
+namespace heed {
+namespace {
+
+// How a weight [out, in] is used: y = x W^T (forward) or dx = dy W (backward). Both layouts are cached with its bytes.
+enum class Use { forward, backward };
+
+template <class T>
+std::shared_ptr<const kernels::PackedMatrix<T>> packed_weight(const Tensor& weight, Use use) {
+  const std::int64_t out = weight.size(0), in = weight.size(1);
+  const bool forward = use == Use::forward;
+  return weight.storage()->packed<T>({.offset = weight.offset(),
+                                      .rows = forward ? in : out,
+                                      .columns = forward ? out : in,
+                                      .leading = in,
+                                      .transposed = forward,
+                                      .is_f64 = std::is_same_v<T, double>});
+}
+
+// x as [tokens, width]; copies only a strided view.
+Tensor flat(const Tensor& x) {
+  const std::int64_t width = x.size(-1);
+  return x.contiguous().reshaped({x.shape().product(0, x.rank() - 1), width});
+}
+
+// target [M, N] = epilogue(x [M, K] B)
+template <class T>
+void multiply_into(Tensor& target, const Tensor& x, const kernels::PackedMatrix<T>& b,
+                   const kernels::Epilogue<T>& epilogue) {
+  kernels::gemm<T>(x.size(0), x.data<T>(), x.size(1), false, b, target.mutable_data<T>(), target.size(1), epilogue);
+}
+
+// dW [out, in] = dy^T x, summed over the tokens in order.
+Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
+  const std::int64_t tokens = x.size(0), out = dy.size(1), in = x.size(1);
+  Tensor gradient = Tensor::empty({out, in}, x.dtype());
+  visit_float("linear", x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::gemm<T>(out, in, tokens, dy.data<T>(), out, true, x.data<T>(), in, false, gradient.mutable_data<T>(), in);
+  });
+  return gradient;
+}
+
+Tensor bias_gradient(const Tensor& dy) {
+  Tensor gradient = Tensor::empty({dy.size(1)}, dy.dtype());
+  visit_float("linear", dy.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::sum_columns<T>(dy.data<T>(), gradient.mutable_data<T>(), dy.size(0), dy.size(1));
+  });
+  return gradient;
+}
+
+// dx = dy W, times activation'(derivative_at) where that is given.
+Tensor input_gradient(const Tensor& dy, const Tensor& weight, Activation activation = Activation::none,
+                      const Tensor& derivative_at = Tensor()) {
+  Tensor gradient = Tensor::empty({dy.size(0), weight.size(1)}, dy.dtype());
+  visit_float("linear", dy.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::Epilogue<T> epilogue;
+    if (derivative_at.defined()) {
+      epilogue.activation = activation;
+      epilogue.derivative_input = derivative_at.data<T>();
+      epilogue.derivative_input_ld = derivative_at.size(1);
+    }
+    multiply_into<T>(gradient, dy, *packed_weight<T>(weight, Use::backward), epilogue);
+  });
+  return gradient;
+}
+
+// y = activation(x W^T + b) + residual; fills `pre` (activation's input) if it is defined.
+Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation, const Tensor& residual,
+               Tensor pre) {
+  Tensor y = Tensor::empty({x.size(0), weight.size(0)}, x.dtype());
+  visit_float("linear", x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::Epilogue<T> epilogue;
+    epilogue.activation = activation;
+    if (bias.defined()) epilogue.bias = bias.data<T>();
+    if (pre.defined()) {
+      epilogue.pre_activation = pre.mutable_data<T>();
+      epilogue.pre_activation_ld = pre.size(1);
+    }
+    if (residual.defined()) {
+      epilogue.residual = residual.data<T>();
+      epilogue.residual_ld = residual.size(1);
+    }
+    multiply_into<T>(y, x, *packed_weight<T>(weight, Use::forward), epilogue);
+  });
+  return y;
+}
+
+void check_linear(const char* op, const Tensor& x, std::int64_t in, const Tensor& weight, const Tensor& bias) {
+  check_same_dtype(op, x, weight);
+  HEED_CHECK(weight.rank() == 2 && x.rank() >= 1 && in == weight.size(1), "[", op, "] input ", x.shape(),
+             " and weight ", weight.shape(), ": expected [..., in] and [out, in]");
+  HEED_CHECK(weight.is_contiguous(), "[", op, "] weight ", weight.shape(), " is a strided view; make it contiguous");
+  if (!bias.defined()) return;
+  check_same_dtype(op, x, bias);
+  HEED_CHECK(bias.rank() == 1 && bias.size(0) == weight.size(0), "[", op, "] bias ", bias.shape(), " for weight ",
+             weight.shape());
+}
+
+void check_residual(const char* op, const Tensor& residual, const Shape& expected, DType dtype) {
+  if (!residual.defined()) return;
+  HEED_CHECK(residual.shape() == expected && residual.dtype() == dtype, "[", op, "] residual ", residual.dtype(),
+             residual.shape(), ", expected ", dtype, expected);
+}
+
+Tensor optional_contiguous(const Tensor& x) {
+  return x.defined() ? x.contiguous() : x;
+}
+
+Tensor optional_flat(const Tensor& x) {
+  return x.defined() ? flat(x) : x;
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation,
+              const Tensor& residual) {
+  check_defined("linear", x);
+  HEED_CHECK(x.rank() >= 1, "[linear] input ", x.shape(), " has no axis to multiply");
+  check_linear("linear", x, x.size(-1), weight, bias);
+  const Shape shape = x.shape().with(-1, weight.size(0));
+  check_residual("linear", residual, shape, x.dtype());
+
+  const Tensor input = flat(x);
+  Tensor pre;  // kept only where the gradient needs it
+  if (activation != Activation::none && records({x, weight, bias, residual})) {
+    pre = Tensor::empty({input.size(0), weight.size(0)}, x.dtype());
+  }
+  const Tensor y = forward(input, weight, optional_contiguous(bias), activation, optional_flat(residual), pre);
+  return record("linear", y.reshaped(shape), {x, weight, bias, residual},
+                [input, weight = weight.detach(), pre, activation, x_shape = x.shape()](Backward& g) {
+                  Tensor dy = flat(g.grad());
+                  g.give(3, g.grad());
+                  if (activation != Activation::none) {
+                    Tensor through = Tensor::empty(dy.shape(), dy.dtype());
+                    visit_float("linear", dy.dtype(), [&](auto zero) {
+                      using T = decltype(zero);
+                      kernels::activate_backward<T>(activation, pre.data<T>(), dy.data<T>(), through.mutable_data<T>(),
+                                                    dy.count());
+                    });
+                    dy = through;
+                  }
+                  if (g.wants(0)) g.give(0, input_gradient(dy, weight).reshaped(x_shape));
+                  if (g.wants(1)) g.give(1, weight_gradient(dy, input));
+                  if (g.wants(2)) g.give(2, bias_gradient(dy));
+                });
+}
+
+Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, Activation activation, const Tensor& w2,
+                    const Tensor& b2, const Tensor& residual) {
+  check_defined("feed_forward", x);
+  HEED_CHECK(x.rank() >= 1, "[feed_forward] input ", x.shape(), " has no axis to multiply");
+  check_linear("feed_forward", x, x.size(-1), w1, b1);
+  check_linear("feed_forward", x, w1.size(0), w2, b2);
+  const Shape shape = x.shape().with(-1, w2.size(0));
+  check_residual("feed_forward", residual, shape, x.dtype());
+
+  const Tensor input = flat(x);
+  const bool recorded = records({x, w1, b1, w2, b2, residual});
+  Tensor pre;
+  if (recorded) pre = Tensor::empty({input.size(0), w1.size(0)}, x.dtype());
+  Tensor hidden = forward(input, w1, optional_contiguous(b1), activation, Tensor(), pre);
+  const Tensor y = forward(hidden, w2, optional_contiguous(b2), Activation::none, optional_flat(residual), Tensor());
+  return record("feed_forward", y.reshaped(shape), {x, w1, b1, w2, b2, residual},
+                [input, w1 = w1.detach(), w2 = w2.detach(), pre, hidden, activation, x_shape = x.shape()](Backward& g) {
+                  const Tensor dy = flat(g.grad());
+                  g.give(5, g.grad());
+                  if (g.wants(4)) g.give(4, bias_gradient(dy));
+                  if (g.wants(3)) g.give(3, weight_gradient(dy, hidden));
+                  if (!g.wants(0) && !g.wants(1) && !g.wants(2)) return;
+                  const Tensor d_pre = input_gradient(dy, w2, activation, pre);
+                  if (g.wants(2)) g.give(2, bias_gradient(d_pre));
+                  if (g.wants(1)) g.give(1, weight_gradient(d_pre, input));
+                  if (g.wants(0)) g.give(0, input_gradient(d_pre, w1).reshaped(x_shape));
+                });
+}
+
+}  // namespace heed

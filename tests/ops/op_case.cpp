@@ -1,0 +1,34 @@
+#include "ops/op_case.h"
+
+#include "heed/base/random.h"
+
+namespace heed::testing {
+
+Tensor values(const std::string& name, const Shape& shape, double scale) {
+  const std::uint64_t stream = stream_id(name);
+  return generate(shape, [&](std::int64_t i) { return scale * normal(1, stream, static_cast<std::uint64_t>(i)); });
+}
+
+Tensor ids(const std::string& name, const Shape& shape, std::int64_t limit) {
+  const std::uint64_t stream = stream_id(name);
+  Tensor result = Tensor::empty(shape, DType::i64);
+  for (std::int64_t i = 0; i < shape.count(); ++i) {
+    result.mutable_data<std::int64_t>()[i] = static_cast<std::int64_t>(
+        uniform_integer(2, stream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(limit)));
+  }
+  return result;
+}
+
+std::vector<OpCase> op_cases(CaseSize size) {
+  std::vector<OpCase> cases;
+  add_elementwise_cases(cases, size);
+  add_shape_cases(cases, size);
+  add_matmul_cases(cases, size);
+  add_normalize_cases(cases, size);
+  add_gather_cases(cases, size);
+  add_loss_cases(cases, size);
+  add_reduce_cases(cases, size);
+  return cases;
+}
+
+}  // namespace heed::testing

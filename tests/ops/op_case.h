@@ -1,0 +1,67 @@
+// The one table of op cases. From each come: correctness against a naive f64 loop (f64 and f32), finite-difference
+// gradients, the same on strided inputs, independence of threads and of batch neighbours, and a benchmark.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed::testing {
+
+using Inputs = std::span<const Tensor>;
+
+struct OpCase {
+  std::string op;                           // "linear"
+  std::string name;                         // "gelu+bias 7x5"
+  std::vector<Tensor> inputs;               // f64 values, or i64 ids
+  std::function<Tensor(Inputs)> run;        // the op, on f64 or f32 values
+  std::function<Tensor(Inputs)> reference;  // naive f64 loops; inputs are contiguous f64 (and ids)
+  std::vector<bool> rows{};                 // inputs whose axis 0 is the batch: row r of the output depends on
+                                            // their rows r and on the other inputs only. Empty: not such an op.
+  double flops = 0;                         // of one run, for the benchmark; 0: count bytes instead
+  double f32_tolerance = 1e-5;              // relative to the largest value of the output
+};
+inline void PrintTo(const OpCase& c, std::ostream* out) {
+  *out << c.op << ' ' << c.name;
+}
+
+enum class CaseSize {
+  small,  // shapes for correctness and gradients: length 1, odd, ragged, empty
+  large,  // shapes of real models: thread independence and benchmarks
+};
+std::vector<OpCase> op_cases(CaseSize size);
+
+// Values as a function of (name, index): standard normal, scaled.
+Tensor values(const std::string& name, const Shape& shape, double scale = 1);
+// Ids in [0, limit).
+Tensor ids(const std::string& name, const Shape& shape, std::int64_t limit);
+
+// f64 elements of a contiguous f64 tensor; i64 of ids.
+inline const double* f64(const Tensor& x) {
+  return x.data<double>();
+}
+inline const std::int64_t* i64(const Tensor& x) {
+  return x.data<std::int64_t>();
+}
+// A tensor whose element i (row-major) is value(i).
+template <class Value>
+Tensor generate(const Shape& shape, Value&& value) {
+  Tensor result = Tensor::empty(shape, DType::f64);
+  for (std::int64_t i = 0; i < shape.count(); ++i) result.mutable_data<double>()[i] = value(i);
+  return result;
+}
+
+// One family a file.
+void add_elementwise_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_shape_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_matmul_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_normalize_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_gather_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_loss_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_reduce_cases(std::vector<OpCase>& cases, CaseSize size);
+
+}  // namespace heed::testing
