@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "heed/base/parallel.h"
 
 namespace heed {
 namespace {
@@ -48,6 +51,25 @@ TEST(Memory, TrimReturnsWhatWaits) {
   EXPECT_GE(pool_stats().cached_bytes, 1u << 20);
   pool_trim();
   EXPECT_EQ(pool_stats().cached_bytes, 0u);
+}
+
+TEST(Memory, ThreadsShareThePool) {
+  ThreadLimit limit(4);
+  const auto before = pool_stats().in_use_bytes;
+  std::atomic<int> overwritten{0};
+  parallel_for(4, 1, [&](std::int64_t begin, std::int64_t) {
+    for (std::size_t i = 1; i < 500; ++i) {
+      // Every thread marks its block; a block handed out twice would show another mark.
+      const std::size_t bytes = 64 + i % 7 * 100;
+      auto* block = static_cast<unsigned char*>(pool_allocate(bytes));
+      std::memset(block, static_cast<int>(begin), bytes);
+      for (std::size_t j = 0; j < bytes; ++j) overwritten += block[j] != begin;
+      pool_release(block, bytes);
+      if (i % 100 == 0) pool_trim();
+    }
+  });
+  EXPECT_EQ(overwritten, 0);
+  EXPECT_EQ(pool_stats().in_use_bytes, before);
 }
 
 TEST(Memory, AbsurdSizeThrows) {

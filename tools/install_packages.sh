@@ -1,0 +1,50 @@
+#!/bin/bash
+# The one list of the Debian packages that heed needs; installs those that are missing.
+# usage: install_packages.sh [build] [test] [ci]      build is the default; test and ci do not imply it
+set -euo pipefail
+
+packages_of() {
+    case $1 in
+        build) echo g++ cmake ninja-build ccache libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev ;;
+        test) echo libgtest-dev ;;
+        ci) echo git clang-14 clang-format-14 libomp-14-dev libclang-rt-14-dev libbenchmark-dev libopenblas-dev libdnnl-dev ;;
+        *) echo "install_packages: unknown group \"$1\", expected build, test or ci" >&2; return 1 ;;
+    esac
+}
+
+wanted=()
+for group in "${@:-build}"; do
+    list=$(packages_of "$group")
+    read -ra packages <<< "$list"
+    wanted+=("${packages[@]}")
+done
+
+if ! command -v dpkg-query > /dev/null; then
+    echo "install_packages: this is not a Debian system; going on in the hope that it has the likes of: ${wanted[*]}" >&2
+    exit 0
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+    status=$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2> /dev/null || true)
+    grep -qx installed <<< "$status" || missing+=("$package")
+done
+[[ ${#missing[@]} == 0 ]] && exit 0
+
+as_root=()
+if [[ $(id -u) != 0 ]]; then
+    if ! command -v sudo > /dev/null; then
+        echo "install_packages: need root or sudo to install: ${missing[*]}" >&2
+        echo "as root: apt-get install --no-install-recommends ${missing[*]}" >&2
+        exit 1
+    fi
+    # Without a terminal nobody can type a password.
+    if [[ -t 0 ]]; then as_root=(sudo); else as_root=(sudo -n); fi
+fi
+
+echo "install_packages: installing ${missing[*]}" >&2
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq)
+if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } < /dev/null >&2; then
+    echo "install_packages: apt-get could not install: ${missing[*]}" >&2
+    exit 1
+fi
