@@ -71,7 +71,7 @@ HWY_INLINE void map(D d, const T* x, const T* y, T* z, std::int64_t n, const F& 
 // Sums of f over [0, n) in one order that n and the target fix: f(i, count) gives the terms of a vector that starts
 // at i, with zeros above its `count` lanes. Four vectors of partial sums over blocks of kSumBlock terms; the blocks are
 // added in double, so that the error stays that of one block whatever n.
-inline constexpr std::int64_t kSumBlock = 2048;
+inline constexpr std::int64_t kSumBlock = 1024;
 
 template <class D, class F>
 HWY_INLINE double sum_block(D d, std::int64_t begin, std::int64_t end, const F& f) {

@@ -1,0 +1,21 @@
+// Conversion between number formats, rounding to nearest even. Infinities, subnormals and NaN keep their meaning
+// (a NaN becomes a quiet one).
+#pragma once
+
+#include <cstdint>
+
+namespace heed::kernels {
+
+// IEEE binary16 and the upper half of binary32, as stored in files.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+// y[i] = x[i]. Pairs: float <-> double, float <-> Float16, float <-> BFloat16. x and y do not overlap.
+template <class From, class To>
+void convert(const From* x, To* y, std::int64_t n);
+
+}  // namespace heed::kernels
