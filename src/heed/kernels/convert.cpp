@@ -140,7 +140,7 @@ void convert(const BFloat16* x, float* y, std::int64_t n) {
 }
 template <>
 void convert(const float* x, BFloat16* y, std::int64_t n) {
-  convert_each(x, y, n, to_bfloat);
+  convert_each(x, y, n, [](float value) { return to_bfloat(value); });
 }
 template <>
 void convert(const float* x, double* y, std::int64_t n) {

@@ -52,22 +52,23 @@ HWY_INLINE void for_each_norm_row(RowShape shape, const F& f) {
 template <class T>
 HWY_INLINE void scale_row(const T* x, T mean, T rstd, const T* gamma, const T* beta, T* y, std::int64_t cols) {
   const hn::ScalableTag<T> d;
-  const std::int64_t N = lanes(d);
   const auto means = hn::Set(d, mean), factors = hn::Set(d, rstd);
-  const auto step = [&](std::int64_t c, std::int64_t count) HWY_ATTR {
-    auto v = hn::Mul(hn::Sub(load_some(d, x + c, count), means), factors);
-    if (gamma && beta) {
-      v = hn::MulAdd(v, load_some(d, gamma + c, count), load_some(d, beta + c, count));
-    } else if (gamma) {
-      v = hn::Mul(v, load_some(d, gamma + c, count));
-    } else if (beta) {
-      v = hn::Add(v, load_some(d, beta + c, count));
-    }
-    store_some(v, d, y + c, count);
+  const auto with = [&](const auto& parameters) HWY_ATTR {
+    for_each_vector(d, cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+      const auto normal = hn::Mul(hn::Sub(load_some(d, x + c, n), means), factors);
+      store_some(parameters(normal, c, n), d, y + c, n);
+    });
   };
-  std::int64_t c = 0;
-  for (; c + N <= cols; c += N) step(c, N);
-  if (c < cols) step(c, cols - c);
+  if (gamma && beta) {
+    with([&](auto v, std::int64_t c, std::int64_t n)
+             HWY_ATTR { return hn::MulAdd(v, load_some(d, gamma + c, n), load_some(d, beta + c, n)); });
+  } else if (gamma) {
+    with([&](auto v, std::int64_t c, std::int64_t n) HWY_ATTR { return hn::Mul(v, load_some(d, gamma + c, n)); });
+  } else if (beta) {
+    with([&](auto v, std::int64_t c, std::int64_t n) HWY_ATTR { return hn::Add(v, load_some(d, beta + c, n)); });
+  } else {
+    with([](auto v, std::int64_t, std::int64_t) HWY_ATTR { return v; });
+  }
 }
 
 template <class T>
@@ -168,14 +169,10 @@ HWY_INLINE void backward_row(const T* x, const T* gamma, const T* dy, T mean, T 
   });
   const auto mean_h = hn::Set(d, static_cast<T>(sum_h / static_cast<double>(cols)));
   const auto mean_hn = hn::Set(d, static_cast<T>(sum_hn / static_cast<double>(cols)));
-  const auto step = [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+  for_each_vector(d, cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
     const auto centred = kCentred ? hn::Sub(scaled(c, n), mean_h) : scaled(c, n);
     store_some(hn::Mul(factors, hn::NegMulAdd(normal(c, n), mean_hn, centred)), d, dx + c, n);
-  };
-  const std::int64_t N = lanes(d);
-  std::int64_t c = 0;
-  for (; c + N <= cols; c += N) step(c, N);
-  if (c < cols) step(c, cols - c);
+  });
 }
 
 // Each block of kRowBlock rows sums its parameter gradients in its own row of `partial`; then the blocks are added in

@@ -90,7 +90,7 @@ HWY_INLINE RowTerms<T> sum_terms(const T* x, std::int64_t cols, const Keep& keep
     return {maximum, shift, sum};
   }
   const double sum = sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
-    const auto term = exp(d, hn::Sub(load_or_lowest(d, x + c, count), shifts));
+    const auto term = exp_nonpositive(d, hn::Sub(load_or_lowest(d, x + c, count), shifts));
     keep(c, term, count);
     return term;
   });
@@ -162,7 +162,7 @@ void log_softmax_backward(const T* y, const T* dy, T* dx, std::int64_t rows, std
         sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HWY_ATTR { return load_some(d, g + c, count); });
     const auto sum = hn::Set(d, static_cast<T>(total));
     map(d, y + r * stride, g, dx + r * stride, cols,
-        [&](auto yv, auto gv) HWY_ATTR { return hn::NegMulAdd(exp(d, yv), sum, gv); });
+        [&](auto yv, auto gv) HWY_ATTR { return hn::NegMulAdd(exp_nonpositive(d, yv), sum, gv); });
   });
 }
 
