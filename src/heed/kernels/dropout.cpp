@@ -10,6 +10,8 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/dispatch.h"
 #include "heed/kernels/dropout.h"
+#include "heed/kernels/lambda.h"
+#include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/philox-inl.h"
 
 #ifndef HEED_DROPOUT_KERNELS
@@ -23,6 +25,16 @@ namespace heed::kernels::HWY_NAMESPACE {
 // Elements are handled in groups of a fixed number of generator calls, so that each range starts at a block of it.
 inline constexpr std::int64_t kGroup = 4 * kPhiloxMaxWords;
 
+// One 32-bit word a lane, whatever the width of the lanes.
+template <class D>
+HWY_INLINE hn::Vec<D> load_words(D d, const std::uint32_t* words) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    return hn::LoadU(d, words);
+  } else {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint32_t, D>(), words));
+  }
+}
+
 template <class T>
 HWY_INLINE void drop_group(const T* x, T* y, std::int64_t n, std::uint32_t least, T factor, DropoutKey key,
                            std::int64_t first) {
@@ -31,10 +43,14 @@ HWY_INLINE void drop_group(const T* x, T* y, std::int64_t n, std::uint32_t least
   for (std::int64_t i = 0; i < n; i += step) {
     philox_words(static_cast<std::uint64_t>(first + i) / 4, key.stream, key.seed, words + i);
   }
-  for (std::int64_t i = 0; i < n; ++i) {
-    const T scaled = x[i] * factor;
-    y[i] = words[i] >= least ? scaled : T{0};
-  }
+  const hn::ScalableTag<T> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto least_words = hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(least));
+  const auto factors = hn::Set(d, factor);
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
+    const auto dropped = hn::RebindMask(d, hn::Lt(load_words(du, words + i), least_words));
+    store_some(hn::IfThenZeroElse(dropped, hn::Mul(load_some(d, x + i, count), factors)), d, y + i, count);
+  });
 }
 
 template <class T>

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heed/kernels/lambda.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -73,7 +75,7 @@ HWY_INLINE void for_each_vector(D d, std::int64_t n, const F& f) {
 // y[i] = f(x[i]) for i in [0, n), f from vector to vector. y == x is allowed.
 template <class D, class T, class F>
 HWY_INLINE void map(D d, const T* x, T* y, std::int64_t n, const F& f) {
-  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     store_some(f(load_some(d, x + i, count)), d, y + i, count);
   });
 }
@@ -81,7 +83,7 @@ HWY_INLINE void map(D d, const T* x, T* y, std::int64_t n, const F& f) {
 // z[i] = f(x[i], y[i]) for i in [0, n). z may be x or y.
 template <class D, class T, class F>
 HWY_INLINE void map(D d, const T* x, const T* y, T* z, std::int64_t n, const F& f) {
-  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     store_some(f(load_some(d, x + i, count), load_some(d, y + i, count)), d, z + i, count);
   });
 }

@@ -8,6 +8,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/optimizer.h"
 #include "heed/kernels/vector_math-inl.h"
@@ -42,7 +43,7 @@ HWY_INLINE void sgd_range(SgdStep o, const T* grad, T* parameter, T* buffer, std
   const hn::ScalableTag<T> d;
   const auto decay = constant(d, o.weight_decay), minus_lr = constant(d, -o.lr);
   const auto momentum = constant(d, o.momentum), fresh = constant(d, 1 - o.dampening);
-  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = load_some(d, parameter + i, count);
     auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     if (o.momentum != 0) {
@@ -71,7 +72,7 @@ HWY_INLINE void adam_range(AdamStep o, const T* grad, T* parameter, T* mean, T* 
   const auto fresh1 = constant(d, 1 - o.beta1), fresh2 = constant(d, 1 - o.beta2);
   const auto shrink = constant(d, o.decoupled ? 1 - o.lr * o.weight_decay : 1.0);
   const auto decay = constant(d, o.decoupled ? 0.0 : o.weight_decay);
-  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = hn::Mul(load_some(d, parameter + i, count), shrink);
     const auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     const auto m = hn::MulAdd(fresh1, g, hn::Mul(load_some(d, mean + i, count), beta1));
@@ -100,7 +101,7 @@ HWY_INLINE void adagrad_range(AdagradStep o, const T* grad, T* parameter, T* sum
   const hn::ScalableTag<T> d;
   const double lr = o.lr / (1 + static_cast<double>(o.step - 1) * o.lr_decay);
   const auto decay = constant(d, o.weight_decay), eps = constant(d, o.eps), minus_lr = constant(d, -lr);
-  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = load_some(d, parameter + i, count);
     const auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     const auto s = hn::MulAdd(g, g, load_some(d, sum + i, count));
@@ -123,7 +124,7 @@ HWY_INLINE void rmsprop_range(RmspropStep o, const T* grad, T* parameter, T* squ
   const hn::ScalableTag<T> d;
   const auto decay = constant(d, o.weight_decay), eps = constant(d, o.eps), minus_lr = constant(d, -o.lr);
   const auto alpha = constant(d, o.alpha), fresh = constant(d, 1 - o.alpha), momentum = constant(d, o.momentum);
-  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = load_some(d, parameter + i, count);
     const auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     const auto s = hn::MulAdd(hn::Mul(fresh, g), g, hn::Mul(load_some(d, square + i, count), alpha));

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heed/kernels/lambda.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -23,7 +25,7 @@ inline constexpr std::size_t kPhiloxMaxWords = 4 * HWY_MAX_BYTES / 8;
 HWY_INLINE void philox_words(std::uint64_t first, std::uint64_t stream, std::uint64_t seed, std::uint32_t* words) {
   const hn::ScalableTag<std::uint64_t> d;
   const auto low_half = hn::Set(d, 0xFFFFFFFFull);
-  const auto multiply = [&](auto a, std::uint64_t factor) HWY_ATTR {
+  const auto multiply = [&](auto a, std::uint64_t factor) HEED_LAMBDA {
 #if HWY_TARGET == HWY_SCALAR
     return hn::Set(d, (hn::GetLane(a) & 0xFFFFFFFFull) * factor);
 #else
