@@ -21,7 +21,7 @@ struct Sigmoid {
 };
 template <class D, class V>
 HWY_INLINE Sigmoid<V> sigmoid(D d, V x) {
-  const V e = exp(d, hn::Neg(hn::Abs(x)));
+  const V e = exp_nonpositive(d, hn::Neg(hn::Abs(x)));
   const V one = constant(d, 1.0);
   const V large = hn::Div(one, hn::Add(one, e));
   const V small = hn::Mul(e, large);

@@ -8,6 +8,7 @@
 #include "heed/kernels/activation-inl.h"
 #include "heed/kernels/activation.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 
 #ifndef HEED_ACTIVATION_KERNELS
@@ -25,9 +26,10 @@ inline constexpr std::int64_t kActivationGrain = 8192;
 template <class T>
 void activate(Activation activation, const T* x, T* y, std::int64_t n) {
   const hn::ScalableTag<T> d;
-  with_activation(activation, [&](auto constant_activation) HWY_ATTR {
+  with_activation(activation, [&](auto constant_activation) HEED_LAMBDA {
     parallel_for(n, kActivationGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-      map(d, x + begin, y + begin, end - begin, [&](auto v) HWY_ATTR { return activate<constant_activation()>(d, v); });
+      map(d, x + begin, y + begin, end - begin,
+          [&](auto v) HEED_LAMBDA { return activate<constant_activation()>(d, v); });
     });
   });
 }
@@ -35,10 +37,10 @@ void activate(Activation activation, const T* x, T* y, std::int64_t n) {
 template <class T>
 void activate_backward(Activation activation, const T* x, const T* dy, T* dx, std::int64_t n) {
   const hn::ScalableTag<T> d;
-  with_activation(activation, [&](auto constant_activation) HWY_ATTR {
+  with_activation(activation, [&](auto constant_activation) HEED_LAMBDA {
     parallel_for(n, kActivationGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
       map(d, x + begin, dy + begin, dx + begin, end - begin,
-          [&](auto v, auto dv) HWY_ATTR { return hn::Mul(dv, activate_derivative<constant_activation()>(d, v)); });
+          [&](auto v, auto dv) HEED_LAMBDA { return hn::Mul(dv, activate_derivative<constant_activation()>(d, v)); });
     });
   });
 }

@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "heed/base/memory.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -57,7 +58,7 @@ void sum_tree(const T* x, std::int64_t rows, std::int64_t stride, T* y, std::int
   const std::int64_t left = static_cast<std::int64_t>(std::bit_floor(leaves)) * kTreeLeaf;
   sum_tree(x, left, stride, y, cols, scratch);
   sum_tree(x + left * stride, rows - left, stride, scratch, cols, scratch + cols);
-  map(hn::ScalableTag<T>(), y, scratch, y, cols, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
+  map(hn::ScalableTag<T>(), y, scratch, y, cols, [](auto a, auto b) HEED_LAMBDA { return hn::Add(a, b); });
 }
 
 inline std::int64_t sum_tree_levels(std::int64_t rows) {

@@ -10,6 +10,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/convert.h"
+#include "heed/kernels/lambda.h"
 
 #ifndef HEED_CONVERT_SCALARS
 #define HEED_CONVERT_SCALARS
@@ -70,7 +71,7 @@ void halves_to_floats(const Float16* x, float* y, std::int64_t n) {
   const hn::ScalableTag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> d16;
   const auto N = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto convert_vector = [&](const Float16* from, float* to) HWY_ATTR {
+  const auto convert_vector = [&](const Float16* from, float* to) HEED_LAMBDA {
     hn::StoreU(hn::PromoteTo(d, hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(from))), d, to);
   };
   std::int64_t i = 0;
@@ -86,7 +87,7 @@ void floats_to_halves(const float* x, Float16* y, std::int64_t n) {
   const hn::ScalableTag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> d16;
   const auto N = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto convert_vector = [&](const float* from, Float16* to) HWY_ATTR {
+  const auto convert_vector = [&](const float* from, Float16* to) HEED_LAMBDA {
     hn::StoreU(hn::DemoteTo(d16, hn::LoadU(d, from)), d16, reinterpret_cast<hwy::float16_t*>(to));
   };
   std::int64_t i = 0;
@@ -140,7 +141,7 @@ void convert(const BFloat16* x, float* y, std::int64_t n) {
 }
 template <>
 void convert(const float* x, BFloat16* y, std::int64_t n) {
-  convert_each(x, y, n, to_bfloat);
+  convert_each(x, y, n, [](float value) { return to_bfloat(value); });
 }
 template <>
 void convert(const float* x, double* y, std::int64_t n) {

@@ -10,6 +10,8 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/dispatch.h"
 #include "heed/kernels/dropout.h"
+#include "heed/kernels/lambda.h"
+#include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/philox-inl.h"
 
 #ifndef HEED_DROPOUT_KERNELS
@@ -20,20 +22,46 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
+// Elements are handled in groups of a fixed number of generator calls, so that each range starts at a block of it.
+inline constexpr std::int64_t kGroup = 4 * kPhiloxMaxWords;
+
+// One 32-bit word a lane, whatever the width of the lanes.
+template <class D>
+HWY_INLINE hn::Vec<D> load_words(D d, const std::uint32_t* words) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    return hn::LoadU(d, words);
+  } else {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint32_t, D>(), words));
+  }
+}
+
+template <class T>
+HWY_INLINE void drop_group(const T* x, T* y, std::int64_t n, std::uint32_t least, T factor, DropoutKey key,
+                           std::int64_t first) {
+  HWY_ALIGN std::uint32_t words[kGroup];
+  const auto step = static_cast<std::int64_t>(4 * hn::Lanes(hn::ScalableTag<std::uint64_t>()));
+  for (std::int64_t i = 0; i < n; i += step) {
+    philox_words(static_cast<std::uint64_t>(first + i) / 4, key.stream, key.seed, words + i);
+  }
+  const hn::ScalableTag<T> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto least_words = hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(least));
+  const auto factors = hn::Set(d, factor);
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
+    const auto dropped = hn::RebindMask(d, hn::Lt(load_words(du, words + i), least_words));
+    store_some(hn::IfThenZeroElse(dropped, hn::Mul(load_some(d, x + i, count), factors)), d, y + i, count);
+  });
+}
+
 template <class T>
 void dropout(const T* x, T* y, std::int64_t n, double p, DropoutKey key) {
   const double threshold = std::ceil(p * 4294967296.0);
   if (threshold > 4294967295.0) return std::fill(y, y + n, T{0});
   const auto least = static_cast<std::uint32_t>(threshold);
   const T factor = static_cast<T>(1 / (1 - p));
-  // Elements are handled by whole calls of the generator, so that ranges start at a block of it.
-  const auto step = static_cast<std::int64_t>(4 * hn::Lanes(hn::ScalableTag<std::uint64_t>()));
-  parallel_for((n + step - 1) / step, 8192 / step, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-    HWY_ALIGN std::uint32_t words[kPhiloxMaxWords];
-    for (std::int64_t group = begin; group < end; ++group) {
-      philox_words(static_cast<std::uint64_t>(group * step / 4), key.stream, key.seed, words);
-      const std::int64_t first = group * step, count = std::min(step, n - first);
-      for (std::int64_t i = 0; i < count; ++i) y[first + i] = words[i] >= least ? x[first + i] * factor : T{0};
+  parallel_for((n + kGroup - 1) / kGroup, 8192 / kGroup, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    for (std::int64_t first = begin * kGroup; first < std::min(n, end * kGroup); first += kGroup) {
+      drop_group(x + first, y + first, std::min(kGroup, n - first), least, factor, key, first);
     }
   });
 }

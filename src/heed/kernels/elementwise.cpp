@@ -7,6 +7,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/dispatch.h"
 #include "heed/kernels/elementwise.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/vector_math-inl.h"
 
@@ -40,11 +41,11 @@ template <class T>
 void unary(Unary op, const T* x, T* y, std::int64_t n) {
   const hn::ScalableTag<T> d;
   switch (op) {
-    case Unary::negate: return parallel_map(x, y, n, [&](auto v) HWY_ATTR { return hn::Neg(v); });
-    case Unary::sqrt: return parallel_map(x, y, n, [&](auto v) HWY_ATTR { return hn::Sqrt(v); });
-    case Unary::exp: return parallel_map(x, y, n, [&](auto v) HWY_ATTR { return exp(d, v); });
-    case Unary::log: return parallel_map(x, y, n, [&](auto v) HWY_ATTR { return log(d, v); });
-    case Unary::erf: return parallel_map(x, y, n, [&](auto v) HWY_ATTR { return erf(d, v); });
+    case Unary::negate: return parallel_map(x, y, n, [&](auto v) HEED_LAMBDA { return hn::Neg(v); });
+    case Unary::sqrt: return parallel_map(x, y, n, [&](auto v) HEED_LAMBDA { return hn::Sqrt(v); });
+    case Unary::exp: return parallel_map(x, y, n, [&](auto v) HEED_LAMBDA { return exp(d, v); });
+    case Unary::log: return parallel_map(x, y, n, [&](auto v) HEED_LAMBDA { return log(d, v); });
+    case Unary::erf: return parallel_map(x, y, n, [&](auto v) HEED_LAMBDA { return erf(d, v); });
   }
 }
 
@@ -52,16 +53,16 @@ void unary(Unary op, const T* x, T* y, std::int64_t n) {
 template <class F>
 HWY_INLINE void with_binary(Binary op, const F& f) {
   switch (op) {
-    case Binary::add: return f([](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
-    case Binary::sub: return f([](auto a, auto b) HWY_ATTR { return hn::Sub(a, b); });
-    case Binary::mul: return f([](auto a, auto b) HWY_ATTR { return hn::Mul(a, b); });
-    case Binary::div: return f([](auto a, auto b) HWY_ATTR { return hn::Div(a, b); });
+    case Binary::add: return f([](auto a, auto b) HEED_LAMBDA { return hn::Add(a, b); });
+    case Binary::sub: return f([](auto a, auto b) HEED_LAMBDA { return hn::Sub(a, b); });
+    case Binary::mul: return f([](auto a, auto b) HEED_LAMBDA { return hn::Mul(a, b); });
+    case Binary::div: return f([](auto a, auto b) HEED_LAMBDA { return hn::Div(a, b); });
   }
 }
 
 template <class T>
 void binary(Binary op, const T* x, const T* y, T* z, std::int64_t n) {
-  with_binary(op, [&](auto f) HWY_ATTR {
+  with_binary(op, [&](auto f) HEED_LAMBDA {
     parallel_for(n, kElementGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
       map(hn::ScalableTag<T>(), x + begin, y + begin, z + begin, end - begin, f);
     });
@@ -70,7 +71,7 @@ void binary(Binary op, const T* x, const T* y, T* z, std::int64_t n) {
 
 template <class T>
 void binary_row(Binary op, const T* x, const T* v, T* z, std::int64_t rows, std::int64_t cols) {
-  with_binary(op, [&](auto f) HWY_ATTR {
+  with_binary(op, [&](auto f) HEED_LAMBDA {
     parallel_for(rows, kElementGrain / (cols + 1), [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
       for (std::int64_t r = begin; r < end; ++r) map(hn::ScalableTag<T>(), x + r * cols, v, z + r * cols, cols, f);
     });
@@ -80,11 +81,11 @@ void binary_row(Binary op, const T* x, const T* v, T* z, std::int64_t rows, std:
 template <class T>
 void binary_column(Binary op, const T* x, const T* v, T* z, std::int64_t rows, std::int64_t cols) {
   const hn::ScalableTag<T> d;
-  with_binary(op, [&](auto f) HWY_ATTR {
+  with_binary(op, [&](auto f) HEED_LAMBDA {
     parallel_for(rows, kElementGrain / (cols + 1), [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
       for (std::int64_t r = begin; r < end; ++r) {
         const auto value = hn::Set(d, v[r]);
-        map(d, x + r * cols, z + r * cols, cols, [&](auto a) HWY_ATTR { return f(a, value); });
+        map(d, x + r * cols, z + r * cols, cols, [&](auto a) HEED_LAMBDA { return f(a, value); });
       }
     });
   });
@@ -94,7 +95,7 @@ template <class T>
 void scale(const T* x, T factor, T shift, T* y, std::int64_t n) {
   const hn::ScalableTag<T> d;
   const auto factors = hn::Set(d, factor), shifts = hn::Set(d, shift);
-  parallel_map(x, y, n, [&](auto v) HWY_ATTR { return hn::MulAdd(v, factors, shifts); });
+  parallel_map(x, y, n, [&](auto v) HEED_LAMBDA { return hn::MulAdd(v, factors, shifts); });
 }
 
 template <class T>
@@ -103,7 +104,7 @@ void axpy(T a, const T* x, T* y, std::int64_t n) {
   const auto factors = hn::Set(d, a);
   parallel_for(n, kElementGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
     map(d, x + begin, y + begin, y + begin, end - begin,
-        [&](auto v, auto sum) HWY_ATTR { return hn::MulAdd(factors, v, sum); });
+        [&](auto v, auto sum) HEED_LAMBDA { return hn::MulAdd(factors, v, sum); });
   });
 }
 
@@ -116,7 +117,7 @@ template <class T>
 void clamp(const T* x, T low, T high, T* y, std::int64_t n) {
   const hn::ScalableTag<T> d;
   const auto lows = hn::Set(d, low), highs = hn::Set(d, high);
-  parallel_map(x, y, n, [&](auto v) HWY_ATTR { return at_most(highs, at_least(lows, v)); });
+  parallel_map(x, y, n, [&](auto v) HEED_LAMBDA { return at_most(highs, at_least(lows, v)); });
 }
 
 HEED_TARGET_FUNCTIONS(HEED_ELEMENTWISE_KERNELS)

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heed/kernels/lambda.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -50,28 +52,46 @@ HWY_INLINE void store_n(hn::Vec<D> v, D d, T* p, std::int64_t count) {
   }
 }
 
+// The same where a full vector, which needs no mask, is the usual case.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_some(D d, const T* p, std::int64_t count) {
+  return count == lanes(d) ? hn::LoadU(d, p) : load_n(d, p, count);
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, std::int64_t count) {
+  count == lanes(d) ? hn::StoreU(v, d, p) : store_n(v, d, p, count);
+}
+
+// Calls f(i, count) for the vectors of [0, n): count lanes from i on.
+template <class D, class F>
+HWY_INLINE void for_each_vector(D d, std::int64_t n, const F& f) {
+  const std::int64_t N = lanes(d);
+  std::int64_t i = 0;
+  for (; i + N <= n; i += N) f(i, N);
+  if (i < n) f(i, n - i);
+}
+
 // y[i] = f(x[i]) for i in [0, n), f from vector to vector. y == x is allowed.
 template <class D, class T, class F>
 HWY_INLINE void map(D d, const T* x, T* y, std::int64_t n, const F& f) {
-  const std::int64_t N = lanes(d);
-  std::int64_t i = 0;
-  for (; i + N <= n; i += N) hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i);
-  if (i < n) store_n(f(load_n(d, x + i, n - i)), d, y + i, n - i);
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
+    store_some(f(load_some(d, x + i, count)), d, y + i, count);
+  });
 }
 
 // z[i] = f(x[i], y[i]) for i in [0, n). z may be x or y.
 template <class D, class T, class F>
 HWY_INLINE void map(D d, const T* x, const T* y, T* z, std::int64_t n, const F& f) {
-  const std::int64_t N = lanes(d);
-  std::int64_t i = 0;
-  for (; i + N <= n; i += N) hn::StoreU(f(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
-  if (i < n) store_n(f(load_n(d, x + i, n - i), load_n(d, y + i, n - i)), d, z + i, n - i);
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
+    store_some(f(load_some(d, x + i, count), load_some(d, y + i, count)), d, z + i, count);
+  });
 }
 
 // Sums of f over [0, n) in one order that n and the target fix: f(i, count) gives the terms of a vector that starts
 // at i, with zeros above its `count` lanes. Four vectors of partial sums over blocks of kSumBlock terms; the blocks are
 // added in double, so that the error stays that of one block whatever n.
-inline constexpr std::int64_t kSumBlock = 2048;
+inline constexpr std::int64_t kSumBlock = 1024;
 
 template <class D, class F>
 HWY_INLINE double sum_block(D d, std::int64_t begin, std::int64_t end, const F& f) {
@@ -96,17 +116,6 @@ HWY_INLINE double sum_of(D d, std::int64_t n, const F& f) {
     total += sum_block(d, begin, std::min(n, begin + kSumBlock), f);
   }
   return total;
-}
-
-// Lanes [i, i + count) of p: a full vector needs no mask.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> load_some(D d, const T* p, std::int64_t count) {
-  return count == lanes(d) ? hn::LoadU(d, p) : load_n(d, p, count);
-}
-
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, std::int64_t count) {
-  count == lanes(d) ? hn::StoreU(v, d, p) : store_n(v, d, p, count);
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE

@@ -9,6 +9,7 @@
 #include "heed/base/memory.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/norm.h"
 
@@ -52,22 +53,23 @@ HWY_INLINE void for_each_norm_row(RowShape shape, const F& f) {
 template <class T>
 HWY_INLINE void scale_row(const T* x, T mean, T rstd, const T* gamma, const T* beta, T* y, std::int64_t cols) {
   const hn::ScalableTag<T> d;
-  const std::int64_t N = lanes(d);
   const auto means = hn::Set(d, mean), factors = hn::Set(d, rstd);
-  const auto step = [&](std::int64_t c, std::int64_t count) HWY_ATTR {
-    auto v = hn::Mul(hn::Sub(load_some(d, x + c, count), means), factors);
-    if (gamma && beta) {
-      v = hn::MulAdd(v, load_some(d, gamma + c, count), load_some(d, beta + c, count));
-    } else if (gamma) {
-      v = hn::Mul(v, load_some(d, gamma + c, count));
-    } else if (beta) {
-      v = hn::Add(v, load_some(d, beta + c, count));
-    }
-    store_some(v, d, y + c, count);
+  const auto with = [&](const auto& parameters) HEED_LAMBDA {
+    for_each_vector(d, cols, [&](std::int64_t c, std::int64_t n) HEED_LAMBDA {
+      const auto normal = hn::Mul(hn::Sub(load_some(d, x + c, n), means), factors);
+      store_some(parameters(normal, c, n), d, y + c, n);
+    });
   };
-  std::int64_t c = 0;
-  for (; c + N <= cols; c += N) step(c, N);
-  if (c < cols) step(c, cols - c);
+  if (gamma && beta) {
+    with([&](auto v, std::int64_t c, std::int64_t n)
+             HEED_LAMBDA { return hn::MulAdd(v, load_some(d, gamma + c, n), load_some(d, beta + c, n)); });
+  } else if (gamma) {
+    with([&](auto v, std::int64_t c, std::int64_t n) HEED_LAMBDA { return hn::Mul(v, load_some(d, gamma + c, n)); });
+  } else if (beta) {
+    with([&](auto v, std::int64_t c, std::int64_t n) HEED_LAMBDA { return hn::Add(v, load_some(d, beta + c, n)); });
+  } else {
+    with([](auto v, std::int64_t, std::int64_t) HEED_LAMBDA { return v; });
+  }
 }
 
 template <class T>
@@ -75,10 +77,11 @@ HWY_INLINE void layer_norm_row(const T* x, const T* gamma, const T* beta, double
                                std::int64_t cols) {
   const hn::ScalableTag<T> d;
   const double count_all = static_cast<double>(cols);
-  const double sum = sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR { return load_some(d, x + c, n); });
+  const double sum =
+      sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HEED_LAMBDA { return load_some(d, x + c, n); });
   const T row_mean = static_cast<T>(sum / count_all);
   const auto means = hn::Set(d, row_mean);
-  const double squares = sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+  const double squares = sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HEED_LAMBDA {
     auto centred = hn::Sub(load_some(d, x + c, n), means);
     if (n < lanes(d)) centred = hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(n)), centred);
     return hn::Mul(centred, centred);
@@ -92,7 +95,7 @@ HWY_INLINE void layer_norm_row(const T* x, const T* gamma, const T* beta, double
 template <class T>
 HWY_INLINE void rms_norm_row(const T* x, const T* gamma, double eps, T* y, T* rstd, std::int64_t cols) {
   const hn::ScalableTag<T> d;
-  const double squares = sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+  const double squares = sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HEED_LAMBDA {
     const auto v = load_some(d, x + c, n);
     return hn::Mul(v, v);
   });
@@ -103,7 +106,7 @@ HWY_INLINE void rms_norm_row(const T* x, const T* gamma, double eps, T* y, T* rs
 
 template <class T>
 HWY_INLINE void add_row(const T* x, const T* residual, T* s, std::int64_t cols) {
-  map(hn::ScalableTag<T>(), x, residual, s, cols, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
+  map(hn::ScalableTag<T>(), x, residual, s, cols, [](auto a, auto b) HEED_LAMBDA { return hn::Add(a, b); });
 }
 
 template <class T>
@@ -113,7 +116,7 @@ HWY_INLINE T* at_row(T* values, std::int64_t r) {
 
 template <class T>
 void layer_norm(const T* x, const T* gamma, const T* beta, double eps, T* y, T* mean, T* rstd, RowShape shape) {
-  for_each_norm_row(shape, [&](std::int64_t r) HWY_ATTR {
+  for_each_norm_row(shape, [&](std::int64_t r) HEED_LAMBDA {
     const std::int64_t row = r * shape.cols;
     layer_norm_row(x + row, gamma, beta, eps, y + row, at_row(mean, r), at_row(rstd, r), shape.cols);
   });
@@ -122,7 +125,7 @@ void layer_norm(const T* x, const T* gamma, const T* beta, double eps, T* y, T* 
 template <class T>
 void add_layer_norm(const T* x, const T* residual, const T* gamma, const T* beta, double eps, T* s, T* y, T* mean,
                     T* rstd, RowShape shape) {
-  for_each_norm_row(shape, [&](std::int64_t r) HWY_ATTR {
+  for_each_norm_row(shape, [&](std::int64_t r) HEED_LAMBDA {
     const std::int64_t row = r * shape.cols;
     add_row(x + row, residual + row, s + row, shape.cols);
     layer_norm_row(s + row, gamma, beta, eps, y + row, at_row(mean, r), at_row(rstd, r), shape.cols);
@@ -131,14 +134,14 @@ void add_layer_norm(const T* x, const T* residual, const T* gamma, const T* beta
 
 template <class T>
 void rms_norm(const T* x, const T* gamma, double eps, T* y, T* rstd, RowShape shape) {
-  for_each_norm_row(shape, [&](std::int64_t r) HWY_ATTR {
+  for_each_norm_row(shape, [&](std::int64_t r) HEED_LAMBDA {
     rms_norm_row(x + r * shape.cols, gamma, eps, y + r * shape.cols, at_row(rstd, r), shape.cols);
   });
 }
 
 template <class T>
 void add_rms_norm(const T* x, const T* residual, const T* gamma, double eps, T* s, T* y, T* rstd, RowShape shape) {
-  for_each_norm_row(shape, [&](std::int64_t r) HWY_ATTR {
+  for_each_norm_row(shape, [&](std::int64_t r) HEED_LAMBDA {
     const std::int64_t row = r * shape.cols;
     add_row(x + row, residual + row, s + row, shape.cols);
     rms_norm_row(s + row, gamma, eps, y + row, at_row(rstd, r), shape.cols);
@@ -152,14 +155,14 @@ HWY_INLINE void backward_row(const T* x, const T* gamma, const T* dy, T mean, T 
   const hn::ScalableTag<T> d;
   const auto means = hn::Set(d, mean), factors = hn::Set(d, rstd);
   const auto normal = [&](std::int64_t c, std::int64_t n)
-                          HWY_ATTR { return hn::Mul(hn::Sub(load_some(d, x + c, n), means), factors); };
-  const auto scaled = [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+                          HEED_LAMBDA { return hn::Mul(hn::Sub(load_some(d, x + c, n), means), factors); };
+  const auto scaled = [&](std::int64_t c, std::int64_t n) HEED_LAMBDA {
     const auto g = load_some(d, dy + c, n);
     return gamma ? hn::Mul(g, load_some(d, gamma + c, n)) : g;
   };
   const double sum_h = kCentred ? sum_of(d, cols, scaled) : 0.0;
   // Lanes above n are 0 in scaled(), so they add nothing whatever normal() holds there.
-  const double sum_hn = sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+  const double sum_hn = sum_of(d, cols, [&](std::int64_t c, std::int64_t n) HEED_LAMBDA {
     const auto row_n = normal(c, n);
     const auto g = load_some(d, dy + c, n);
     if (dgamma) store_some(hn::MulAdd(g, row_n, load_some(d, dgamma + c, n)), d, dgamma + c, n);
@@ -168,14 +171,10 @@ HWY_INLINE void backward_row(const T* x, const T* gamma, const T* dy, T mean, T 
   });
   const auto mean_h = hn::Set(d, static_cast<T>(sum_h / static_cast<double>(cols)));
   const auto mean_hn = hn::Set(d, static_cast<T>(sum_hn / static_cast<double>(cols)));
-  const auto step = [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+  for_each_vector(d, cols, [&](std::int64_t c, std::int64_t n) HEED_LAMBDA {
     const auto centred = kCentred ? hn::Sub(scaled(c, n), mean_h) : scaled(c, n);
     store_some(hn::Mul(factors, hn::NegMulAdd(normal(c, n), mean_hn, centred)), d, dx + c, n);
-  };
-  const std::int64_t N = lanes(d);
-  std::int64_t c = 0;
-  for (; c + N <= cols; c += N) step(c, N);
-  if (c < cols) step(c, cols - c);
+  });
 }
 
 // Each block of kRowBlock rows sums its parameter gradients in its own row of `partial`; then the blocks are added in

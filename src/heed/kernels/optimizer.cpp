@@ -8,6 +8,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/optimizer.h"
 #include "heed/kernels/vector_math-inl.h"
@@ -29,23 +30,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-// Calls update(i, count) on all vectors of [0, n).
-template <class T, class F>
-HWY_INLINE void for_each_vector(std::int64_t n, const F& update) {
-  parallel_for(n, 8192, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-    const std::int64_t N = lanes(hn::ScalableTag<T>());
-    std::int64_t i = begin;
-    for (; i + N <= end; i += N) update(i, N);
-    if (i < end) update(i, end - i);
-  });
+inline constexpr std::int64_t kUpdateGrain = 8192;
+
+// State that an optimiser may not need is null.
+template <class T>
+HWY_INLINE T* at(T* state, std::int64_t begin) {
+  return state ? state + begin : nullptr;
 }
 
 template <class T>
-void sgd(const SgdStep& o, const T* grad, T* parameter, T* buffer, std::int64_t n) {
+HWY_INLINE void sgd_range(SgdStep o, const T* grad, T* parameter, T* buffer, std::int64_t n) {
   const hn::ScalableTag<T> d;
   const auto decay = constant(d, o.weight_decay), minus_lr = constant(d, -o.lr);
   const auto momentum = constant(d, o.momentum), fresh = constant(d, 1 - o.dampening);
-  for_each_vector<T>(n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = load_some(d, parameter + i, count);
     auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     if (o.momentum != 0) {
@@ -58,7 +56,14 @@ void sgd(const SgdStep& o, const T* grad, T* parameter, T* buffer, std::int64_t 
 }
 
 template <class T>
-void adam(const AdamStep& o, const T* grad, T* parameter, T* mean, T* square, T* max_square, std::int64_t n) {
+void sgd(const SgdStep& o, const T* grad, T* parameter, T* buffer, std::int64_t n) {
+  parallel_for(n, kUpdateGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    sgd_range<T>(o, grad + begin, parameter + begin, at(buffer, begin), end - begin);
+  });
+}
+
+template <class T>
+HWY_INLINE void adam_range(AdamStep o, const T* grad, T* parameter, T* mean, T* square, T* max_square, std::int64_t n) {
   const hn::ScalableTag<T> d;
   const double correction1 = 1 - std::pow(o.beta1, static_cast<double>(o.step));
   const double correction2 = 1 - std::pow(o.beta2, static_cast<double>(o.step));
@@ -67,7 +72,7 @@ void adam(const AdamStep& o, const T* grad, T* parameter, T* mean, T* square, T*
   const auto fresh1 = constant(d, 1 - o.beta1), fresh2 = constant(d, 1 - o.beta2);
   const auto shrink = constant(d, o.decoupled ? 1 - o.lr * o.weight_decay : 1.0);
   const auto decay = constant(d, o.decoupled ? 0.0 : o.weight_decay);
-  for_each_vector<T>(n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = hn::Mul(load_some(d, parameter + i, count), shrink);
     const auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     const auto m = hn::MulAdd(fresh1, g, hn::Mul(load_some(d, mean + i, count), beta1));
@@ -85,11 +90,18 @@ void adam(const AdamStep& o, const T* grad, T* parameter, T* mean, T* square, T*
 }
 
 template <class T>
-void adagrad(const AdagradStep& o, const T* grad, T* parameter, T* sum, std::int64_t n) {
+void adam(const AdamStep& o, const T* grad, T* parameter, T* mean, T* square, T* max_square, std::int64_t n) {
+  parallel_for(n, kUpdateGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    adam_range<T>(o, grad + begin, parameter + begin, mean + begin, square + begin, at(max_square, begin), end - begin);
+  });
+}
+
+template <class T>
+HWY_INLINE void adagrad_range(AdagradStep o, const T* grad, T* parameter, T* sum, std::int64_t n) {
   const hn::ScalableTag<T> d;
   const double lr = o.lr / (1 + static_cast<double>(o.step - 1) * o.lr_decay);
   const auto decay = constant(d, o.weight_decay), eps = constant(d, o.eps), minus_lr = constant(d, -lr);
-  for_each_vector<T>(n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = load_some(d, parameter + i, count);
     const auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     const auto s = hn::MulAdd(g, g, load_some(d, sum + i, count));
@@ -100,11 +112,19 @@ void adagrad(const AdagradStep& o, const T* grad, T* parameter, T* sum, std::int
 }
 
 template <class T>
-void rmsprop(const RmspropStep& o, const T* grad, T* parameter, T* square, T* average, T* buffer, std::int64_t n) {
+void adagrad(const AdagradStep& o, const T* grad, T* parameter, T* sum, std::int64_t n) {
+  parallel_for(n, kUpdateGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    adagrad_range<T>(o, grad + begin, parameter + begin, sum + begin, end - begin);
+  });
+}
+
+template <class T>
+HWY_INLINE void rmsprop_range(RmspropStep o, const T* grad, T* parameter, T* square, T* average, T* buffer,
+                              std::int64_t n) {
   const hn::ScalableTag<T> d;
   const auto decay = constant(d, o.weight_decay), eps = constant(d, o.eps), minus_lr = constant(d, -o.lr);
   const auto alpha = constant(d, o.alpha), fresh = constant(d, 1 - o.alpha), momentum = constant(d, o.momentum);
-  for_each_vector<T>(n, [&](std::int64_t i, std::int64_t count) HWY_ATTR {
+  for_each_vector(d, n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
     const auto p = load_some(d, parameter + i, count);
     const auto g = hn::MulAdd(decay, p, load_some(d, grad + i, count));
     const auto s = hn::MulAdd(hn::Mul(fresh, g), g, hn::Mul(load_some(d, square + i, count), alpha));
@@ -123,6 +143,14 @@ void rmsprop(const RmspropStep& o, const T* grad, T* parameter, T* square, T* av
     } else {
       store_some(hn::Add(p, hn::Div(hn::Mul(minus_lr, g), denominator)), d, parameter + i, count);
     }
+  });
+}
+
+template <class T>
+void rmsprop(const RmspropStep& o, const T* grad, T* parameter, T* square, T* average, T* buffer, std::int64_t n) {
+  parallel_for(n, kUpdateGrain, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    rmsprop_range<T>(o, grad + begin, parameter + begin, square + begin, at(average, begin), at(buffer, begin),
+                     end - begin);
   });
 }
 

@@ -10,6 +10,9 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
+#include <cstring>
+
+#include "heed/kernels/lambda.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -22,7 +25,7 @@ inline constexpr std::size_t kPhiloxMaxWords = 4 * HWY_MAX_BYTES / 8;
 HWY_INLINE void philox_words(std::uint64_t first, std::uint64_t stream, std::uint64_t seed, std::uint32_t* words) {
   const hn::ScalableTag<std::uint64_t> d;
   const auto low_half = hn::Set(d, 0xFFFFFFFFull);
-  const auto multiply = [&](auto a, std::uint64_t factor) HWY_ATTR {
+  const auto multiply = [&](auto a, std::uint64_t factor) HEED_LAMBDA {
 #if HWY_TARGET == HWY_SCALAR
     return hn::Set(d, (hn::GetLane(a) & 0xFFFFFFFFull) * factor);
 #else
@@ -43,15 +46,11 @@ HWY_INLINE void philox_words(std::uint64_t first, std::uint64_t stream, std::uin
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
-  HWY_ALIGN std::uint64_t pairs[2][HWY_MAX_BYTES / 8];
-  hn::Store(hn::Or(hn::And(c0, low_half), hn::ShiftLeft<32>(c1)), d, pairs[0]);
-  hn::Store(hn::Or(hn::And(c2, low_half), hn::ShiftLeft<32>(c3)), d, pairs[1]);
-  for (std::size_t k = 0; k < hn::Lanes(d); ++k) {
-    for (std::size_t half = 0; half < 2; ++half) {
-      words[4 * k + 2 * half] = static_cast<std::uint32_t>(pairs[half][k]);
-      words[4 * k + 2 * half + 1] = static_cast<std::uint32_t>(pairs[half][k] >> 32);
-    }
-  }
+  const auto words01 = hn::Or(hn::And(c0, low_half), hn::ShiftLeft<32>(c1));
+  const auto words23 = hn::Or(hn::And(c2, low_half), hn::ShiftLeft<32>(c3));
+  HWY_ALIGN std::uint64_t pairs[kPhiloxMaxWords / 2];
+  hn::StoreInterleaved2(words01, words23, d, pairs);
+  std::memcpy(words, pairs, 16 * hn::Lanes(d));  // little-endian: the low half comes first
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE

@@ -10,6 +10,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/columns-inl.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/pool.h"
 
@@ -76,7 +77,7 @@ template <class T>
 void pool(Pooling pooling, const T* x, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols, T* y,
           std::int64_t* argmax) {
   const hn::ScalableTag<T> d;
-  for_each_piece<T>(offsets, sequences, cols, [&](const Piece& piece, T* scratch) HWY_ATTR {
+  for_each_piece<T>(offsets, sequences, cols, [&](const Piece& piece, T* scratch) HEED_LAMBDA {
     const T* in = x + piece.first_row * cols + piece.first;
     T* out = y + piece.sequence * cols + piece.first;
     if (pooling == Pooling::max) {
@@ -85,7 +86,7 @@ void pool(Pooling pooling, const T* x, const std::int64_t* offsets, std::int64_t
     sum_tree(in, piece.length, cols, out, piece.width, scratch);
     if (pooling == Pooling::mean && piece.length > 0) {
       const auto length = hn::Set(d, static_cast<T>(piece.length));
-      map(d, out, out, piece.width, [&](auto v) HWY_ATTR { return hn::Div(v, length); });
+      map(d, out, out, piece.width, [&](auto v) HEED_LAMBDA { return hn::Div(v, length); });
     }
   });
 }
@@ -94,14 +95,14 @@ template <class T>
 void pool_backward(Pooling pooling, const T* dy, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols,
                    const std::int64_t* argmax, T* dx) {
   const hn::ScalableTag<T> d;
-  for_each_piece<T>(offsets, sequences, cols, [&](const Piece& piece, T* row) HWY_ATTR {
+  for_each_piece<T>(offsets, sequences, cols, [&](const Piece& piece, T* row) HEED_LAMBDA {
     const std::int64_t at = piece.sequence * cols + piece.first;
     if (piece.length == 0) return;
     if (pooling == Pooling::max) {
       std::fill(row, row + piece.width, T{0});
     } else {
       const auto length = hn::Set(d, static_cast<T>(pooling == Pooling::mean ? piece.length : 1));
-      map(d, dy + at, row, piece.width, [&](auto v) HWY_ATTR { return hn::Div(v, length); });
+      map(d, dy + at, row, piece.width, [&](auto v) HEED_LAMBDA { return hn::Div(v, length); });
     }
     for (std::int64_t r = 0; r < piece.length; ++r) {
       std::copy(row, row + piece.width, dx + (piece.first_row + r) * cols + piece.first);

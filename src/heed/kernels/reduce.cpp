@@ -11,6 +11,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/columns-inl.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/reduce.h"
 
@@ -38,7 +39,7 @@ HWY_INLINE double parallel_sum(std::int64_t n, const F& term) {
   PoolVector<double> sums(static_cast<std::size_t>(pieces));
   parallel_for(pieces, 2, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
     for (std::int64_t p = begin; p < end; ++p) {
-      const auto shifted = [&](std::int64_t i, std::int64_t count) HWY_ATTR { return term(p * kPiece + i, count); };
+      const auto shifted = [&](std::int64_t i, std::int64_t count) HEED_LAMBDA { return term(p * kPiece + i, count); };
       sums[static_cast<std::size_t>(p)] = sum_of(d, std::min(kPiece, n - p * kPiece), shifted);
     }
   });
@@ -50,14 +51,15 @@ HWY_INLINE double parallel_sum(std::int64_t n, const F& term) {
 template <class T>
 double sum(const T* x, std::int64_t n) {
   const hn::ScalableTag<T> d;
-  return parallel_sum<T>(n, [&](std::int64_t i, std::int64_t count) HWY_ATTR { return load_some(d, x + i, count); });
+  return parallel_sum<T>(n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA { return load_some(d, x + i, count); });
 }
 
 template <class T>
 double dot(const T* x, const T* y, std::int64_t n) {
   const hn::ScalableTag<T> d;
-  return parallel_sum<T>(n, [&](std::int64_t i, std::int64_t count)
-                                HWY_ATTR { return hn::Mul(load_some(d, x + i, count), load_some(d, y + i, count)); });
+  return parallel_sum<T>(n, [&](std::int64_t i, std::int64_t count) HEED_LAMBDA {
+    return hn::Mul(load_some(d, x + i, count), load_some(d, y + i, count));
+  });
 }
 
 template <class T>
@@ -71,8 +73,8 @@ void sum_rows(const T* x, T* y, std::int64_t rows, std::int64_t cols) {
   parallel_for(rows, 32768 / (cols + 1), [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
     for (std::int64_t r = begin; r < end; ++r) {
       const T* row = x + r * cols;
-      y[r] = static_cast<T>(
-          sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HWY_ATTR { return load_some(d, row + c, count); }));
+      y[r] = static_cast<T>(sum_of(
+          d, cols, [&](std::int64_t c, std::int64_t count) HEED_LAMBDA { return load_some(d, row + c, count); }));
     }
   });
 }

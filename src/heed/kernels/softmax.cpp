@@ -9,6 +9,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lambda.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/softmax.h"
 #include "heed/kernels/vector_math-inl.h"
@@ -80,7 +81,7 @@ HWY_INLINE RowTerms<T> sum_terms(const T* x, std::int64_t cols, const Keep& keep
   const auto shifts = hn::Set(d, shift);
   if (maximum == kInfinity<T>) [[unlikely]] {
     // inf - inf would be NaN: +inf counts 1 and what is finite 0; NaN stays.
-    const double sum = sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
+    const double sum = sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HEED_LAMBDA {
       const auto v = load_or_lowest(d, x + c, count);
       const auto zero_or_nan = hn::IfThenElseZero(hn::IsNaN(v), v);
       const auto term = hn::IfThenElse(hn::Eq(v, shifts), hn::Set(d, T{1}), zero_or_nan);
@@ -89,8 +90,8 @@ HWY_INLINE RowTerms<T> sum_terms(const T* x, std::int64_t cols, const Keep& keep
     });
     return {maximum, shift, sum};
   }
-  const double sum = sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
-    const auto term = exp(d, hn::Sub(load_or_lowest(d, x + c, count), shifts));
+  const double sum = sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HEED_LAMBDA {
+    const auto term = exp_nonpositive(d, hn::Sub(load_or_lowest(d, x + c, count), shifts));
     keep(c, term, count);
     return term;
   });
@@ -99,32 +100,32 @@ HWY_INLINE RowTerms<T> sum_terms(const T* x, std::int64_t cols, const Keep& keep
 
 template <class T>
 HWY_INLINE RowTerms<T> sum_terms(const T* x, std::int64_t cols) {
-  return sum_terms(x, cols, [](std::int64_t, auto, std::int64_t) HWY_ATTR {});
+  return sum_terms(x, cols, [](std::int64_t, auto, std::int64_t) HEED_LAMBDA {});
 }
 
 template <class T>
 void softmax(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
   const hn::ScalableTag<T> d;
-  for_each_row<T>(rows, cols, [&](std::int64_t r) HWY_ATTR {
+  for_each_row<T>(rows, cols, [&](std::int64_t r) HEED_LAMBDA {
     T* out = y + r * stride;
-    const auto terms = sum_terms(x + r * stride, cols, [&](std::int64_t c, auto term, std::int64_t count) HWY_ATTR {
+    const auto terms = sum_terms(x + r * stride, cols, [&](std::int64_t c, auto term, std::int64_t count) HEED_LAMBDA {
       store_some(term, d, out + c, count);
     });
     const auto factor = hn::Set(d, static_cast<T>(terms.sum == 0 ? 0.0 : 1.0 / terms.sum));
-    map(d, out, out, cols, [&](auto term) HWY_ATTR { return hn::Mul(term, factor); });
+    map(d, out, out, cols, [&](auto term) HEED_LAMBDA { return hn::Mul(term, factor); });
   });
 }
 
 template <class T>
 void log_softmax(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
   const hn::ScalableTag<T> d;
-  for_each_row<T>(rows, cols, [&](std::int64_t r) HWY_ATTR {
+  for_each_row<T>(rows, cols, [&](std::int64_t r) HEED_LAMBDA {
     const auto terms = sum_terms(x + r * stride, cols);
     const auto shift = hn::Set(d, terms.shift);
     const auto log_sum = hn::Set(d, static_cast<T>(terms.sum == 0 ? 0.0 : std::log(terms.sum)));
     const auto infinity = hn::Set(d, kInfinity<T>);
     // +inf only meets a shift of +inf: it stands for 0, everything finite below it for -inf.
-    map(d, x + r * stride, y + r * stride, cols, [&](auto v) HWY_ATTR {
+    map(d, x + r * stride, y + r * stride, cols, [&](auto v) HEED_LAMBDA {
       const auto centred = hn::IfThenZeroElse(hn::Eq(v, infinity), hn::Sub(v, shift));
       return hn::Sub(centred, log_sum);
     });
@@ -133,7 +134,7 @@ void log_softmax(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::in
 
 template <class T>
 void log_sum_exp(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
-  for_each_row<T>(rows, cols, [&](std::int64_t r) HWY_ATTR {
+  for_each_row<T>(rows, cols, [&](std::int64_t r) HEED_LAMBDA {
     const auto terms = sum_terms(x + r * stride, cols);
     y[r] = static_cast<T>(static_cast<double>(terms.maximum) + (terms.sum == 0 ? 0.0 : std::log(terms.sum)));
   });
@@ -142,27 +143,27 @@ void log_sum_exp(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::in
 template <class T>
 void softmax_backward(const T* y, const T* dy, T* dx, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
   const hn::ScalableTag<T> d;
-  for_each_row<T>(rows, cols, [&](std::int64_t r) HWY_ATTR {
+  for_each_row<T>(rows, cols, [&](std::int64_t r) HEED_LAMBDA {
     const T* p = y + r * stride;
     const T* g = dy + r * stride;
-    const double inner = sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
+    const double inner = sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HEED_LAMBDA {
       return hn::Mul(load_some(d, p + c, count), load_some(d, g + c, count));
     });
     const auto mean = hn::Set(d, static_cast<T>(inner));
-    map(d, p, g, dx + r * stride, cols, [&](auto pv, auto gv) HWY_ATTR { return hn::Mul(pv, hn::Sub(gv, mean)); });
+    map(d, p, g, dx + r * stride, cols, [&](auto pv, auto gv) HEED_LAMBDA { return hn::Mul(pv, hn::Sub(gv, mean)); });
   });
 }
 
 template <class T>
 void log_softmax_backward(const T* y, const T* dy, T* dx, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
   const hn::ScalableTag<T> d;
-  for_each_row<T>(rows, cols, [&](std::int64_t r) HWY_ATTR {
+  for_each_row<T>(rows, cols, [&](std::int64_t r) HEED_LAMBDA {
     const T* g = dy + r * stride;
     const double total =
-        sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HWY_ATTR { return load_some(d, g + c, count); });
+        sum_of(d, cols, [&](std::int64_t c, std::int64_t count) HEED_LAMBDA { return load_some(d, g + c, count); });
     const auto sum = hn::Set(d, static_cast<T>(total));
     map(d, y + r * stride, g, dx + r * stride, cols,
-        [&](auto yv, auto gv) HWY_ATTR { return hn::NegMulAdd(exp(d, yv), sum, gv); });
+        [&](auto yv, auto gv) HEED_LAMBDA { return hn::NegMulAdd(exp_nonpositive(d, yv), sum, gv); });
   });
 }
 

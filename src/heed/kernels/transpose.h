@@ -1,4 +1,4 @@
-// Copies that change the order of axes. T is float, double, int32_t or int64_t.
+// Copies that change the order of axes. T is float, double, int32_t, int64_t or (the bits of half floats) uint16_t.
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ HWY_INLINE ExpReduction<D, V> reduce_exp(D d, V x) {
   const auto n = hn::Sub(shifted, magic);
   auto r = hn::NegMulAdd(n, constant(d, 0.693359375), x);
   r = hn::NegMulAdd(n, constant(d, -2.12194440054690583e-4), r);
-  return {r, hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic))};
+  return {r, hn::Sub(hn::BitCast(di, shifted), hn::Set(di, 0x4B400000))};
 }
 
 // (e^r - 1 - r) / r^2 on [-ln2/2, ln2/2].
@@ -91,28 +91,41 @@ HWY_INLINE V exp_tail(D d, V r) {
   return polynomial(d, r, 4.999999305e-01, 1.666651479e-01, 4.166845683e-02, 8.369419043e-03, 1.381314236e-03);
 }
 
-// e^(hi + lo), |lo| much smaller than 1: for arguments known to more than a float's precision.
-// Underflow is gradual; e^-inf = 0.
+// e^r on [-ln2/2, ln2/2].
 template <class D, class V>
-HWY_INLINE V exp_of_sum(D d, V hi, V lo) {
+HWY_INLINE V exp_of_rest(D d, V r) {
+  return hn::Add(hn::MulAdd(hn::Mul(r, r), exp_tail(d, r), r), constant(d, 1.0));
+}
+
+// e^(x + lo) for x <= 0, which softmax, sigmoid and the normal distribution need and which is cheaper than exp(). lo
+// (none: 0) is what x is known beyond a float's precision. Underflow is gradual; e^-inf = 0.
+template <class D, class V, class... Low>
+HWY_INLINE V exp_nonpositive(D d, V x, Low... lo) {
   if constexpr (kIsFloat<D>) {
-    // Beyond these the result is 0 or inf anyway.
-    const V x = at_most(constant(d, 89.0), at_least(constant(d, -104.5), hi));
-    const auto [r_hi, n] = reduce_exp(d, x);
-    const V r = hn::Add(r_hi, lo);
-    const V p = hn::MulAdd(hn::Mul(r, r), exp_tail(d, r), r);
-    // 2^n in two halves: n reaches -151 and 128, beyond one factor's exponent.
-    const auto half = hn::ShiftRight<1>(n);
-    const V near = hn::Add(p, constant(d, 1.0));
-    return hn::Mul(hn::Mul(near, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
+    const hn::RebindToSigned<D> di;
+    const auto [r, n] = reduce_exp(d, at_least(constant(d, -104.5), x));
+    // n reaches -151, below the exponents of normal numbers: 2^(n + 64), then 2^-64.
+    const V scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127 + 64))));
+    V rest = r;
+    ((rest = hn::Add(rest, lo)), ...);
+    return hn::Mul(hn::Mul(exp_of_rest(d, rest), scale), constant(d, 0x1p-64));
   } else {
-    return lane_by_lane(d, hn::Add(hi, lo), [](double v) { return std::exp(v); });
+    ((x = hn::Add(x, lo)), ...);
+    return lane_by_lane(d, x, [](double v) { return std::exp(v); });
   }
 }
 
+// e^x; beyond the float range 0 or inf.
 template <class D, class V>
 HWY_INLINE V exp(D d, V x) {
-  return exp_of_sum(d, x, hn::Zero(d));
+  if constexpr (kIsFloat<D>) {
+    const auto [r, n] = reduce_exp(d, at_most(constant(d, 89.0), at_least(constant(d, -104.5), x)));
+    // 2^n in two factors: n reaches -151 and 128.
+    const auto half = hn::ShiftRight<1>(n);
+    return hn::Mul(hn::Mul(exp_of_rest(d, r), power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
+  } else {
+    return lane_by_lane(d, x, [](double v) { return std::exp(v); });
+  }
 }
 
 // e^(-x^2 / 2), relatively accurate although x^2 is not a float: x = h + l with h of 12 bits, so that h^2 is exact.
@@ -122,8 +135,8 @@ HWY_INLINE V exp_of_half_square(D d, V x) {
     const hn::RebindToUnsigned<D> du;
     const V h = hn::BitCast(d, hn::And(hn::BitCast(du, x), hn::Set(du, 0xFFFFF000u)));
     const V minus_half = constant(d, -0.5);
-    return exp_of_sum(d, hn::Mul(hn::Mul(h, h), minus_half),
-                      hn::Mul(hn::Mul(hn::Sub(x, h), hn::Add(x, h)), minus_half));
+    return exp_nonpositive(d, hn::Mul(hn::Mul(h, h), minus_half),
+                           hn::Mul(hn::Mul(hn::Sub(x, h), hn::Add(x, h)), minus_half));
   } else {
     return lane_by_lane(d, x, [](double v) { return std::exp(-0.5 * v * v); });
   }
