@@ -1,6 +1,6 @@
-// The loops around the register tile. A part of C (one thread's) is computed in blocks: rows so that a block of A stays
-// in the level 2 cache, K so that a panel of B stays in the level 1 cache beside the rows of a tile. Sums that continue
-// in the next block of K wait in C, or, where C must keep its old values until the end, in scratch memory.
+// The loops around the register tile. A part of C (one thread's) is computed in blocks of rows and of K, so that a
+// block of A stays in the level 2 cache while the panels of B pass by. Sums that continue in the next block of K wait
+// in C, or, where C must keep its old values until the end, in scratch memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/gemm.cpp"
 #include <hwy/foreach_target.h>
@@ -57,8 +57,8 @@ using detail::Product;
 using detail::Range;
 
 template <class T>
-inline constexpr std::int64_t kBlockK = 1536 / sizeof(T);
-inline constexpr std::int64_t kBlockRows = 192;
+inline constexpr std::int64_t kBlockK = 4096 / sizeof(T);
+inline constexpr std::int64_t kBlockRows = 96;
 
 // Rows and panels of C that one thread computes.
 template <class T>
@@ -126,11 +126,16 @@ class Part {
     work.k_count = k.size();
     work.sum_ld = sum_ld;
     work.continues = continues;
-    work.prefetch = work.b + panels.size() * work.panel_stride;
+    const bool more = panels.end < panels_.end;
+    const T* next_b = more ? work.b + panels.size() * work.panel_stride : work.b;
+    if (vectors == 1 && !p_.transposed_a) tiles = ceil_div(block_.size(), kMostRows<T>);
+    work.next_b_step = ceil_div(kPanel, tiles);
     for (std::int64_t i = 0; i < tiles; ++i) {
       const Range rows = part_of({0, block_.size()}, tiles, i);
       set_a(work, rows, k);
       work.sum = sum + rows.begin * sum_ld;
+      work.next_sum = rows.end < block_.size() ? sum + rows.end * sum_ld : sum + (more ? columns.size() : 0);
+      work.next_b = next_b + std::min(k.size() * kPanel, i * k.size() * work.next_b_step);
       kTiles<T>[static_cast<std::size_t>(rows.size() - 1)][vectors - 1](work);
       if (last && (!plain_ || partial)) {
         finish_block(EpilogueBlock<T>{block_.begin + rows.begin, columns.begin, rows.size(), columns.size(), work.sum,

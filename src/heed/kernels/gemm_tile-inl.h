@@ -7,7 +7,6 @@
 #define HEED_KERNELS_GEMM_TILE_INL_H_
 #endif
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <array>
@@ -36,7 +35,9 @@ struct TileWork {
   T* sum;
   std::int64_t sum_ld;
   bool continues;     // the chains go on from what sum holds; otherwise they start from 0
-  const T* prefetch;  // soon needed: one line of 64 bytes is fetched for every k
+  const T* next_sum;  // the sums of the next tile, fetched at once
+  const T* next_b;    // a share of the next panels, fetched at next_b + k * next_b_step for every k; wide tiles do not
+  std::int64_t next_b_step;
 };
 
 // The tile sizes follow from the number of vector registers: sums, plus the shorter of a row of b and a column of a,
@@ -47,11 +48,19 @@ template <class T>
 inline constexpr int kTileVectors = kPanelVectors<T> < 2 ? 2 : kPanelVectors<T>;
 template <class T>
 inline constexpr int kTileRows = HWY_MAX(1, (kRegisters - 1 - kTileVectors<T>) / kTileVectors<T>);
-// A tile of few rows is wider, so that enough independent chains are in flight.
+// A tile of one vector, at the right edge of C, is higher, and a tile of few rows is wider, so that enough independent
+// chains are in flight.
+template <class T>
+inline constexpr int kMostRows = HWY_MAX(kTileVectors<T> == 2 ? 8 : 1, kTileRows<T>);
+template <class T>
+constexpr int max_rows(int vectors) {
+  return vectors == 1 ? kMostRows<T> : kTileRows<T>;
+}
 template <class T>
 inline constexpr int kMostVectors = HWY_MAX(8, kTileVectors<T>);
 template <class T>
 constexpr int max_vectors(int rows) {
+  if (rows > kTileRows<T>) return 1;
   int vectors = kTileVectors<T>;
   for (int wider = vectors; wider <= kMostVectors<T>; wider += kTileVectors<T>) {
     if (rows * wider + HWY_MIN(rows, wider) + 1 <= kRegisters) vectors = wider;
@@ -116,23 +125,39 @@ HWY_INLINE void step_by_vectors(D d, Vec* sums, const Vec* column, const T* b, s
    ...);
 }
 
+// Level 2 only: what the tile works with fills level 1. Locality 2 is prefetcht1.
+template <class T, std::size_t... P>
+HWY_INLINE void prefetch_panels(const T* at, std::int64_t panel_stride, std::index_sequence<P...>) {
+  (__builtin_prefetch(at + static_cast<std::int64_t>(P) * panel_stride, 0, 2), ...);
+}
+
+template <int V, class T, std::size_t... R>
+HWY_INLINE void prefetch_sums(const T* sum, std::int64_t ld, std::index_sequence<R...>) {
+  ((__builtin_prefetch(sum + static_cast<std::int64_t>(R) * ld, 1),
+    __builtin_prefetch(sum + static_cast<std::int64_t>(R) * ld + V * kLanes<T> - 1, 1)),
+   ...);
+}
+
 template <class T, int R, int V>
 HWY_NOINLINE void run_tile(const TileWork<T>& work) {
   const TileTag<T> d;
   using Vec = hn::Vec<TileTag<T>>;
   constexpr auto all = std::make_index_sequence<R * V>();
+  constexpr auto panels = std::make_index_sequence<(V + kPanelVectors<T> - 1) / kPanelVectors<T>>();
   Vec sums[R * V];
   if (work.continues) {
     load_sums<V>(d, sums, work.sum, work.sum_ld, all);
   } else {
     zero_sums(d, sums, all);
   }
+  prefetch_sums<V>(work.next_sum, work.sum_ld, std::make_index_sequence<R>());
   const T* a = work.a;
   const T* b = work.b;
-  const T* prefetch = work.prefetch;
+  const T* next_b = work.next_b;
   const std::int64_t row_stride = work.row_stride, k_stride = work.k_stride, panel_stride = work.panel_stride;
+  const std::int64_t next_b_step = work.next_b_step;
   for (std::int64_t k = work.k_count; k > 0; --k) {
-    hwy::Prefetch(prefetch);
+    if constexpr (V <= kTileVectors<T>) prefetch_panels(next_b, panel_stride, panels);
     if constexpr (R >= V) {
       Vec row[V];
       load_row(d, row, b, panel_stride, std::make_index_sequence<V>());
@@ -144,7 +169,7 @@ HWY_NOINLINE void run_tile(const TileWork<T>& work) {
     }
     a += k_stride;
     b += 64 / sizeof(T);
-    prefetch += 64 / sizeof(T);
+    next_b += next_b_step;
   }
   store_sums<V>(d, sums, work.sum, work.sum_ld, all);
 }
@@ -162,9 +187,9 @@ template <class T, std::size_t... R>
 constexpr std::array<TileRow<T>, sizeof...(R)> make_tile_table(std::index_sequence<R...>) {
   return {make_tile_row<T, static_cast<int>(R) + 1>(std::make_index_sequence<max_vectors<T>(R + 1)>())...};
 }
-// kTiles<T>[R - 1][V - 1] for 1 <= R <= kTileRows and 1 <= V <= max_vectors(R).
+// kTiles<T>[R - 1][V - 1] for 1 <= R <= kMostRows and 1 <= V <= max_vectors(R).
 template <class T>
-inline constexpr auto kTiles = make_tile_table<T>(std::make_index_sequence<kTileRows<T>>());
+inline constexpr auto kTiles = make_tile_table<T>(std::make_index_sequence<kMostRows<T>>());
 
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
