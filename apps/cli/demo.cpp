@@ -29,7 +29,7 @@
 namespace heed::cli {
 namespace {
 
-constexpr std::int64_t kPairs = 12, kLetters = 26, kDigits = 10, kWidth = 64, kBatch = 64, kSteps = 600;
+constexpr std::int64_t kPairs = 12, kLetters = 26, kDigits = 10, kWidth = 64, kBatch = 64, kSteps = 300;
 constexpr std::int64_t kTokens = kPairs + 1;  // the pairs, then the question
 constexpr std::int64_t kQuestion = kDigits;   // "digit" id of the question token
 constexpr std::uint64_t kSeed = 1, kTrainStream = 1, kTestStream = 2;
@@ -109,7 +109,9 @@ double accuracy(const LookupModel& model, std::int64_t batches) {
   for (std::int64_t number = 0; number < batches; ++number) {
     const Batch batch = make_batch(kTestStream, number);
     const Tensor logits = model.forward(batch);
-    for (std::int64_t row = 0; row < kBatch; ++row) right += best(logits, row) == batch.answers.at({row});
+    for (std::int64_t row = 0; row < kBatch; ++row) {
+      right += best(logits, row) == static_cast<std::int64_t>(batch.answers.at({row}));
+    }
   }
   return static_cast<double>(right) / static_cast<double>(batches * kBatch);
 }

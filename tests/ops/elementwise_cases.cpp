@@ -41,12 +41,14 @@ const BinaryOp kBinary[] = {{"add", add, [](double a, double b) { return a + b; 
 
 void add_binary(std::vector<OpCase>& cases, const BinaryOp& op, const Shape& a, const Shape& b, bool rows) {
   const Shape shape = broadcast_shapes(op.name, a, b);
-  Tensor right = values("right", b);
   // Divisors well away from 0, so that finite differences hold.
-  if (op.run == divide) right = generate(b, [&](std::int64_t i) { return (i % 2 ? 1.5 : -1.5) + 0.2 * f64(right)[i]; });
+  const Input divisor([b] {
+    const Tensor noise = values("right", b, 0.2);
+    return generate(b, [&](std::int64_t i) { return (i % 2 ? 1.5 : -1.5) + f64(noise)[i]; });
+  });
   cases.push_back({.op = op.name,
                    .name = text(a) + text(b),
-                   .inputs = {values("left", a), right},
+                   .inputs = {value_input("left", a), op.run == divide ? divisor : value_input("right", b)},
                    .run = [f = op.run](Inputs in) { return f(in[0], in[1]); },
                    .reference =
                        [f = op.value, shape](Inputs in) {
@@ -99,9 +101,11 @@ void add_elementwise_cases(std::vector<OpCase>& cases, CaseSize size) {
       small ? std::vector<Shape>{{3, 5}, {1}, {2, 33}, {0}} : std::vector<Shape>{{512, 3072}};
   for (const Shape& shape : shapes) {
     for (const NamedActivation& a : kActivations) {
-      Tensor x = values(a.name, shape, 1.5);
-      // Not at the kink of ReLU.
-      x = generate(shape, [&](std::int64_t i) { return std::abs(f64(x)[i]) < 1e-3 ? 0.1 : f64(x)[i]; });
+      const Input x([name = a.name, shape] {
+        const Tensor all = values(name, shape, 1.5);
+        // Not at the kink of ReLU.
+        return generate(shape, [&](std::int64_t i) { return std::abs(f64(all)[i]) < 1e-3 ? 0.1 : f64(all)[i]; });
+      });
       cases.push_back({.op = "activate",
                        .name = std::string(a.name) + text(shape),
                        .inputs = {x},
@@ -115,7 +119,7 @@ void add_elementwise_cases(std::vector<OpCase>& cases, CaseSize size) {
     cases.push_back(
         {.op = "scale",
          .name = text(shape),
-         .inputs = {values("scale", shape)},
+         .inputs = {value_input("scale", shape)},
          .run = [](Inputs in) { return scale(in[0], -2.5); },
          .reference =
              [](Inputs in) { return generate(in[0].shape(), [&](std::int64_t i) { return -2.5 * f64(in[0])[i]; }); },
@@ -123,7 +127,9 @@ void add_elementwise_cases(std::vector<OpCase>& cases, CaseSize size) {
     // Which elements survive is checked against Philox itself in tests/kernels; here: all or nothing, scaled.
     cases.push_back({.op = "dropout",
                      .name = text(shape),
-                     .inputs = {generate(shape, [](std::int64_t i) { return 1.0 + static_cast<double>(i % 7); })},
+                     .inputs = {Input([shape] {
+                       return generate(shape, [](std::int64_t i) { return 1.0 + static_cast<double>(i % 7); });
+                     })},
                      .run =
                          [](Inputs in) {
                            return dropout(in[0], 0.25, {5, 9});
@@ -139,7 +145,7 @@ void add_elementwise_cases(std::vector<OpCase>& cases, CaseSize size) {
   if (small) {
     cases.push_back({.op = "broadcast_to",
                      .name = "[2, 1, 3] to [4, 2, 5, 3]",
-                     .inputs = {values("broadcast", {2, 1, 3})},
+                     .inputs = {value_input("broadcast", {2, 1, 3})},
                      .run =
                          [](Inputs in) {
                            return broadcast_to(in[0], {4, 2, 5, 3});

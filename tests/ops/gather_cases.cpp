@@ -12,7 +12,7 @@ void add_embedding(std::vector<OpCase>& cases, std::int64_t vocabulary, std::int
   cases.push_back({.op = "embedding",
                    .name = std::to_string(vocabulary) + "x" + std::to_string(width) + " ids " +
                            std::to_string(id_shape.count()) + " rank " + std::to_string(id_shape.rank()),
-                   .inputs = {values("table", {vocabulary, width}), picked},
+                   .inputs = {value_input("table", {vocabulary, width}), picked},
                    .run = [](Inputs in) { return embedding(in[0], in[1]); },
                    .reference =
                        [shape, width](Inputs in) {
@@ -26,7 +26,7 @@ void add_embedding(std::vector<OpCase>& cases, std::int64_t vocabulary, std::int
 void add_scatter(std::vector<OpCase>& cases, std::int64_t count, std::int64_t width, std::int64_t size) {
   cases.push_back({.op = "scatter_rows",
                    .name = std::to_string(count) + "x" + std::to_string(width) + " into " + std::to_string(size),
-                   .inputs = {values("rows", {count, width}), ids("targets", {count}, size)},
+                   .inputs = {value_input("rows", {count, width}), id_input("targets", {count}, size)},
                    .run = [size](Inputs in) { return scatter_rows(in[0], in[1], size); },
                    .reference =
                        [=](Inputs in) {

@@ -56,7 +56,7 @@ void add_cross_entropy(std::vector<OpCase>& cases, std::int64_t rows, std::int64
                    .name = std::to_string(rows) + "x" + std::to_string(classes) + (smoothing > 0 ? " smooth" : "") +
                            (weighted ? " weighted" : "") + (ignoring ? " ignoring" : "") + " reduction " +
                            std::to_string(static_cast<int>(reduction)),
-                   .inputs = {values("logits", {rows, classes}, 2), targets},
+                   .inputs = {value_input("logits", {rows, classes}, 2), targets},
                    .run = run,
                    .reference = reference,
                    .rows = reduction == Reduction::none ? std::vector<bool>{true, true} : std::vector<bool>{}});
@@ -75,7 +75,7 @@ void add_pairwise(std::vector<OpCase>& cases, const Shape& shape, Reduction redu
   cases.push_back(
       {.op = "mean_squared_error",
        .name = name,
-       .inputs = {values("prediction", shape), values("target", shape)},
+       .inputs = {value_input("prediction", shape), value_input("target", shape)},
        .run = [=](Inputs in) { return mean_squared_error(in[0], in[1], reduction); },
        .reference =
            [=](Inputs in) {
@@ -85,7 +85,7 @@ void add_pairwise(std::vector<OpCase>& cases, const Shape& shape, Reduction redu
   const Tensor targets = generate(shape, [](std::int64_t i) { return i % 3 == 0 ? 1.0 : i % 3 == 1 ? 0.0 : 0.3; });
   cases.push_back({.op = "binary_cross_entropy",
                    .name = name,
-                   .inputs = {values("logits", shape, 3)},
+                   .inputs = {value_input("logits", shape, 3)},
                    .run = [=](Inputs in) { return binary_cross_entropy(in[0], targets.to(in[0].dtype()), reduction); },
                    .reference =
                        [=](Inputs in) {

@@ -40,10 +40,11 @@ void add_linear(std::vector<OpCase>& cases, const Shape& x, std::int64_t out, Ac
   name << x << "->" << out << " activation " << static_cast<int>(activation) << (bias ? " bias" : "")
        << (residual ? " residual" : "");
   const std::int64_t in = x[-1];
-  std::vector<Tensor> inputs = {values("x", x), values("w", {out, in}, 1 / std::sqrt(static_cast<double>(in) + 1))};
+  std::vector<Input> inputs = {value_input("x", x),
+                               value_input("w", {out, in}, 1 / std::sqrt(static_cast<double>(in) + 1))};
   std::vector<bool> rows = {true, false};
-  if (bias) inputs.push_back(values("b", {out})), rows.push_back(false);
-  if (residual) inputs.push_back(values("r", x.with(-1, out))), rows.push_back(true);
+  if (bias) inputs.push_back(value_input("b", {out})), rows.push_back(false);
+  if (residual) inputs.push_back(value_input("r", x.with(-1, out))), rows.push_back(true);
   cases.push_back({.op = "linear",
                    .name = name.str(),
                    .inputs = inputs,
@@ -63,11 +64,11 @@ void add_linear(std::vector<OpCase>& cases, const Shape& x, std::int64_t out, Ac
 void add_feed_forward(std::vector<OpCase>& cases, std::int64_t tokens, std::int64_t width, std::int64_t inner,
                       Activation activation, bool residual) {
   auto weight = [](const char* name, std::int64_t out, std::int64_t in) {
-    return values(name, {out, in}, 1 / std::sqrt(static_cast<double>(in)));
+    return value_input(name, {out, in}, 1 / std::sqrt(static_cast<double>(in)));
   };
-  std::vector<Tensor> inputs = {values("x", {tokens, width}), weight("w1", inner, width), values("b1", {inner}),
-                                weight("w2", width, inner), values("b2", {width})};
-  if (residual) inputs.push_back(values("r", {tokens, width}));
+  std::vector<Input> inputs = {value_input("x", {tokens, width}), weight("w1", inner, width),
+                               value_input("b1", {inner}), weight("w2", width, inner), value_input("b2", {width})};
+  if (residual) inputs.push_back(value_input("r", {tokens, width}));
   std::vector<bool> rows = {true, false, false, false, false};
   if (residual) rows.push_back(true);
   std::ostringstream name;
@@ -115,7 +116,7 @@ void add_matmul(std::vector<OpCase>& cases, const Shape& a, const Shape& b, bool
   const bool rows = a.rank() == 2 && b.rank() == 2 && !transposed_a;
   cases.push_back({.op = "matmul",
                    .name = name.str(),
-                   .inputs = {values("a", a), values("b", b)},
+                   .inputs = {value_input("a", a), value_input("b", b)},
                    .run = run,
                    .reference = reference,
                    .rows = rows ? std::vector<bool>{true, false} : std::vector<bool>{},

@@ -48,7 +48,7 @@ void add_softmax(std::vector<OpCase>& cases, const Shape& shape, double scale) {
   for (bool log : {false, true}) {
     cases.push_back({.op = log ? "log_softmax" : "softmax",
                      .name = text(shape) + " scale " + std::to_string(static_cast<int>(scale)),
-                     .inputs = {values("softmax", shape, scale)},
+                     .inputs = {value_input("softmax", shape, scale)},
                      .run = [log](Inputs in) { return log ? log_softmax(in[0]) : softmax(in[0]); },
                      .reference = [log](Inputs in) { return naive_softmax(in[0], log); },
                      .rows = shape.rank() > 1 ? std::vector<bool>{true} : std::vector<bool>{}});
@@ -57,8 +57,8 @@ void add_softmax(std::vector<OpCase>& cases, const Shape& shape, double scale) {
 
 void add_norms(std::vector<OpCase>& cases, const Shape& shape) {
   const std::int64_t width = shape[-1];
-  const Tensor x = values("x", shape), residual = values("r", shape), gamma = values("gamma", {width}),
-               beta = values("beta", {width});
+  const Input x = value_input("x", shape), residual = value_input("r", shape), gamma = value_input("gamma", {width}),
+              beta = value_input("beta", {width});
   const double epsilon = 1e-3;
   cases.push_back({.op = "layer_norm",
                    .name = text(shape),

@@ -19,6 +19,20 @@ Tensor ids(const std::string& name, const Shape& shape, std::int64_t limit) {
   return result;
 }
 
+Input value_input(const std::string& name, const Shape& shape, double scale) {
+  return Input([=] { return values(name, shape, scale); });
+}
+
+Input id_input(const std::string& name, const Shape& shape, std::int64_t limit) {
+  return Input([=] { return ids(name, shape, limit); });
+}
+
+std::vector<Tensor> make_inputs(const OpCase& c) {
+  std::vector<Tensor> tensors;
+  for (const Input& input : c.inputs) tensors.push_back(input.make());
+  return tensors;
+}
+
 std::vector<OpCase> op_cases(CaseSize size) {
   std::vector<OpCase> cases;
   add_elementwise_cases(cases, size);

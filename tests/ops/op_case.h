@@ -14,10 +14,21 @@ namespace heed::testing {
 
 using Inputs = std::span<const Tensor>;
 
+// A tensor that is made when it is asked for: listing the cases costs nothing.
+class Input {
+ public:
+  Input(const Tensor& tensor) : make_([tensor] { return tensor; }) {}
+  explicit Input(std::function<Tensor()> make) : make_(std::move(make)) {}
+  Tensor make() const { return make_(); }
+
+ private:
+  std::function<Tensor()> make_;
+};
+
 struct OpCase {
   std::string op;                           // "linear"
   std::string name;                         // "gelu+bias 7x5"
-  std::vector<Tensor> inputs;               // f64 values, or i64 ids
+  std::vector<Input> inputs;                // f64 values, or i64 ids
   std::function<Tensor(Inputs)> run;        // the op, on f64 or f32 values
   std::function<Tensor(Inputs)> reference;  // naive f64 loops; inputs are contiguous f64 (and ids)
   std::vector<bool> rows{};                 // inputs whose axis 0 is the batch: row r of the output depends on
@@ -25,6 +36,7 @@ struct OpCase {
   double flops = 0;                         // of one run, for the benchmark; 0: count bytes instead
   double f32_tolerance = 1e-5;              // relative to the largest value of the output
 };
+std::vector<Tensor> make_inputs(const OpCase& c);
 inline void PrintTo(const OpCase& c, std::ostream* out) {
   *out << c.op << ' ' << c.name;
 }
@@ -39,6 +51,10 @@ std::vector<OpCase> op_cases(CaseSize size);
 Tensor values(const std::string& name, const Shape& shape, double scale = 1);
 // Ids in [0, limit).
 Tensor ids(const std::string& name, const Shape& shape, std::int64_t limit);
+
+// The same as inputs of a case.
+Input value_input(const std::string& name, const Shape& shape, double scale = 1);
+Input id_input(const std::string& name, const Shape& shape, std::int64_t limit);
 
 // f64 elements of a contiguous f64 tensor; i64 of ids.
 inline const double* f64(const Tensor& x) {

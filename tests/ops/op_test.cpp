@@ -72,10 +72,11 @@ class OpTable : public ::testing::TestWithParam<OpCase> {};
 
 TEST_P(OpTable, MatchesTheNaiveLoopInF64AndF32) {
   const OpCase& c = GetParam();
-  const Tensor y = c.run(c.inputs);
+  const auto inputs = make_inputs(c);
+  const Tensor y = c.run(inputs);
   EXPECT_EQ(y.dtype(), DType::f64);
-  expect_close(y, c.reference(c.inputs), 1e-12);
-  const auto rounded = converted(c.inputs, DType::f32);
+  expect_close(y, c.reference(inputs), 1e-12);
+  const auto rounded = converted(inputs, DType::f32);
   const Tensor y32 = c.run(rounded);
   EXPECT_EQ(y32.dtype(), DType::f32);
   expect_close(y32, c.reference(converted(rounded, DType::f64)), c.f32_tolerance);
@@ -84,7 +85,7 @@ TEST_P(OpTable, MatchesTheNaiveLoopInF64AndF32) {
 TEST_P(OpTable, GradientMatchesFiniteDifferences) {
   const OpCase& c = GetParam();
   constexpr double kStep = 1e-6, kAbsolute = 1e-5, kRelative = 1e-3;
-  std::vector<Tensor> inputs = converted(c.inputs, DType::f64);
+  std::vector<Tensor> inputs = converted(make_inputs(c), DType::f64);
   for (Tensor& input : inputs) {
     if (is_float(input)) input.set_requires_grad();
   }
@@ -121,7 +122,7 @@ TEST_P(OpTable, GradientMatchesFiniteDifferences) {
 
 TEST_P(OpTable, StridedInputsGiveTheSameBits) {
   const OpCase& c = GetParam();
-  const auto plain = converted(c.inputs, DType::f32);
+  const auto plain = converted(make_inputs(c), DType::f32);
   const auto expected = forward_and_backward(c, plain);
   for (std::size_t k = 0; k < plain.size(); ++k) {
     // A weight must be contiguous (it is packed and cached with its bytes).
@@ -136,7 +137,7 @@ TEST_P(OpTable, StridedInputsGiveTheSameBits) {
 
 // Forward and gradients with 1 to 4 threads are the same bytes.
 void expect_thread_independent(const OpCase& c) {
-  const auto inputs = converted(c.inputs, DType::f32);
+  const auto inputs = converted(make_inputs(c), DType::f32);
   std::vector<Tensor> expected;
   for (int threads = 1; threads <= 4; ++threads) {
     ThreadLimit limit(threads);
@@ -148,7 +149,7 @@ void expect_thread_independent(const OpCase& c) {
 
 // Some rows alone are the same bytes as the same rows in their batch.
 void expect_rows_independent(const OpCase& c) {
-  const auto inputs = converted(c.inputs, DType::f32);
+  const auto inputs = converted(make_inputs(c), DType::f32);
   const Tensor whole = c.run(inputs);
   std::int64_t rows = 0;
   for (std::size_t k = 0; k < c.rows.size(); ++k) {

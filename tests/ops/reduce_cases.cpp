@@ -17,13 +17,13 @@ void add_sums(std::vector<OpCase>& cases, const Shape& shape) {
   };
   cases.push_back({.op = "sum",
                    .name = name.str(),
-                   .inputs = {values("sum", shape)},
+                   .inputs = {value_input("sum", shape)},
                    .run = [](Inputs in) { return sum(in[0]); },
                    .reference = [=](Inputs in) { return Tensor::full({}, total(in[0]), DType::f64); }});
   if (shape.count() > 0) {
     cases.push_back({.op = "mean",
                      .name = name.str(),
-                     .inputs = {values("mean", shape)},
+                     .inputs = {value_input("mean", shape)},
                      .run = [](Inputs in) { return mean(in[0]); },
                      .reference =
                          [=](Inputs in) {
@@ -35,7 +35,7 @@ void add_sums(std::vector<OpCase>& cases, const Shape& shape) {
       if (as_mean && shape[axis] == 0) continue;
       cases.push_back({.op = as_mean ? "mean" : "sum",
                        .name = name.str() + " axis " + std::to_string(axis),
-                       .inputs = {values("sum", shape)},
+                       .inputs = {value_input("sum", shape)},
                        .run = [=](Inputs in) { return as_mean ? mean(in[0], axis) : sum(in[0], axis); },
                        .reference =
                            [=](Inputs in) {
@@ -60,7 +60,7 @@ void add_pools(std::vector<OpCase>& cases, const std::vector<std::int64_t>& leng
                      .name = "kind " + std::to_string(static_cast<int>(pooling)) + ", " +
                              std::to_string(lengths.size()) + " sequences, " + std::to_string(offsets.tokens()) +
                              " tokens",
-                     .inputs = {values("pool", {offsets.tokens(), width})},
+                     .inputs = {value_input("pool", {offsets.tokens(), width})},
                      .run = [=](Inputs in) { return pool(Packed(in[0], offsets), pooling); },
                      .reference =
                          [=](Inputs in) {

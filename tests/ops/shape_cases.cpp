@@ -21,7 +21,7 @@ void add_transpose(std::vector<OpCase>& cases, const Shape& shape, int a, int b)
   cases.push_back(
       {.op = "transpose",
        .name = "axes " + std::to_string(a) + "," + std::to_string(b) + " rank " + std::to_string(shape.rank()),
-       .inputs = {values("transpose", shape)},
+       .inputs = {value_input("transpose", shape)},
        .run = [a, b](Inputs in) { return contiguous(transpose(in[0], a, b)); },
        .reference =
            [a, b](Inputs in) {
@@ -34,7 +34,7 @@ void add_transpose(std::vector<OpCase>& cases, const Shape& shape, int a, int b)
 void add_slice(std::vector<OpCase>& cases, const Shape& shape, int axis, std::int64_t begin, std::int64_t end) {
   cases.push_back({.op = "slice",
                    .name = "axis " + std::to_string(axis) + " " + std::to_string(begin) + ".." + std::to_string(end),
-                   .inputs = {values("slice", shape)},
+                   .inputs = {value_input("slice", shape)},
                    .run = [=](Inputs in) { return slice(in[0], axis, begin, end); },
                    .reference =
                        [=](Inputs in) {
@@ -47,10 +47,10 @@ void add_slice(std::vector<OpCase>& cases, const Shape& shape, int axis, std::in
 }
 
 void add_concat(std::vector<OpCase>& cases, const std::vector<Shape>& shapes, int axis) {
-  std::vector<Tensor> inputs;
+  std::vector<Input> inputs;
   std::int64_t total = 0;
   for (const Shape& shape : shapes) {
-    inputs.push_back(values("concat" + std::to_string(total), shape));
+    inputs.push_back(value_input("concat" + std::to_string(total), shape));
     total += shape[axis];
   }
   cases.push_back(
@@ -77,7 +77,7 @@ void add_reshape(std::vector<OpCase>& cases, const Shape& from, const std::vecto
   cases.push_back(
       {.op = "reshape",
        .name = std::to_string(from.count()) + " elements to rank " + std::to_string(to.rank()),
-       .inputs = {values("reshape", from)},
+       .inputs = {value_input("reshape", from)},
        .run = [sizes](Inputs in) { return reshape(in[0], sizes); },
        .reference = [to](Inputs in) { return generate(to, [&](std::int64_t i) { return f64(in[0])[i]; }); }});
 }
@@ -110,7 +110,7 @@ void add_shape_cases(std::vector<OpCase>& cases, CaseSize size) {
   // Split is slices; used together their gradients land in one tensor.
   cases.push_back({.op = "split",
                    .name = "and put together in another order",
-                   .inputs = {values("split", {3, 7})},
+                   .inputs = {value_input("split", {3, 7})},
                    .run =
                        [](Inputs in) {
                          const auto parts = split(in[0], 1, std::vector<std::int64_t>{2, 1, 4});

@@ -10,7 +10,7 @@ enum class Reduction { mean, sum, none };
 struct CrossEntropyOptions {
   std::int64_t ignore_index = -100;  // targets of this value do not count
   double label_smoothing = 0;        // share of the target spread evenly over all classes
-  Tensor class_weights;              // [classes] or undefined
+  Tensor class_weights{};            // [classes] or undefined
   Reduction reduction = Reduction::mean;
 };
 

@@ -1,0 +1,85 @@
+// A steady training loop asks the system for no memory: neither the pool nor operator new, which this file counts for
+// the whole test program.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "heed/base/memory.h"
+#include "heed/base/parallel.h"
+#include "heed/nn/layers.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/loss.h"
+#include "heed/tensor/autograd.h"
+#include "heed/train/optimizer.h"
+
+namespace {
+std::atomic<std::uint64_t> new_calls{0};
+}
+
+void* operator new(std::size_t size) {
+  ++new_calls;
+  if (void* block = std::malloc(size)) return block;
+  throw std::bad_alloc();
+}
+void operator delete(void* block) noexcept {
+  std::free(block);
+}
+void operator delete(void* block, std::size_t) noexcept {
+  std::free(block);
+}
+
+namespace heed {
+namespace {
+
+class Mlp : public Module {
+ public:
+  Tensor forward(const Tensor& x, const Context& context) const {
+    const Tensor hidden = dropout_.forward(norm_.forward(first_.forward(x, Activation::gelu)), context);
+    return last_.forward(feed_forward_.forward(hidden, hidden));
+  }
+  void visit(Visitor& visitor) override {
+    visitor.child("first", first_);
+    visitor.child("norm", norm_);
+    visitor.child("feed_forward", feed_forward_);
+    visitor.child("last", last_);
+  }
+
+ private:
+  Linear first_{32, 64};
+  Norm norm_{64};
+  FeedForward feed_forward_{64, 128};
+  Dropout dropout_{0.1};
+  Linear last_{64, 10};
+};
+
+TEST(SteadyLoop, MakesNoSystemAllocation) {
+  for (int threads : {1, 2}) {
+    ThreadLimit limit(threads);
+    Mlp model;
+    initialize(model, 1);
+    const std::vector<Tensor> trained = parameters(model);
+    auto optimizer = make_adam({{trained, 0.01}});
+    const Tensor x = Tensor::full({48, 32}, 0.5);
+    const Tensor targets = Tensor::from(std::vector<std::int64_t>(48, 3), {48});
+    std::uint64_t step = 0;
+    auto train_step = [&] {
+      const Tensor loss = cross_entropy(model.forward(x, Context::training(1, step++)), targets);
+      backward(loss);
+      clip_gradient_norm(trained, 1.0);
+      optimizer->step(1e-3);
+      optimizer->clear_gradients();
+    };
+    for (int warm_up = 0; warm_up < 3; ++warm_up) train_step();
+    const std::uint64_t pool_before = pool_stats().system_allocations, new_before = new_calls;
+    const std::uint64_t in_use_before = pool_stats().in_use_bytes;
+    for (int i = 0; i < 20; ++i) train_step();
+    EXPECT_EQ(pool_stats().system_allocations - pool_before, 0u) << threads << " threads";
+    EXPECT_EQ(new_calls - new_before, 0u) << threads << " threads";
+    EXPECT_EQ(pool_stats().in_use_bytes, in_use_before);
+  }
+}
+
+}  // namespace
+}  // namespace heed
