@@ -1,0 +1,56 @@
+// attend(): softmax(score(q, k) + terms, mask) v for packed sequences, in tiles, with gradients, in memory linear in
+// the number of tokens.
+//
+// Legend: B sequences, Nq queries and Nk keys in all, H query heads, G key heads (H a multiple of G: grouped, G = 1:
+// multi-query), D width of a head's queries and keys, E width of its values.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heed/attention/mask.h"
+#include "heed/attention/terms.h"
+#include "heed/tensor/packed.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// Additive (Bahdanau) scores, w . tanh(q_i + k_j), w [H, D] or [D]: q and k come projected (W_q q, W_k k).
+struct AdditiveScore {
+  Tensor weight;
+};
+
+// Streaming summaries of every row; filled by attend() when asked for, the output keeps its bits.
+struct AttentionSummary {
+  std::int64_t links = 8;   // top-k, at most 16
+  Tensor entropy, maximum;  // [Nq, H]; entropy in nats
+  Tensor link_keys;         // i64 [Nq, H, links]: keys of the largest weights, descending; -1: fewer keys
+  Tensor link_weights;      // [Nq, H, links]
+};
+
+struct AttentionInput {
+  Tensor q;  // [Nq, H, D]
+  Tensor k;  // [Nk, G, D]
+  Tensor v;  // [Nk, G, E]
+  Offsets queries;
+  Offsets keys;  // self-attention: the same as queries
+  // Position of each sequence's first query among its keys. Default: the queries are the last of the keys.
+  std::vector<std::int64_t> query_start{};
+  std::optional<double> scale{};  // default 1 / sqrt(D), D the width of a head; 1 with an additive score
+  Mask mask{};
+  std::vector<Term> terms{};  // in order
+  std::optional<AdditiveScore> additive{};
+};
+
+// [Nq, H, E]. A query that sees no key gives zeros, and gets and sends no gradient.
+Tensor attend(const AttentionInput& input, AttentionSummary* summary = nullptr);
+
+// The definition: one whole matrix of scores a sequence, in plain differentiable ops. `weights`, if given, receives the
+// attention of each sequence, [H, queries, keys].
+Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights = nullptr);
+
+// Rows of the attention matrix in full, [queries, keys of the sequence], for one sequence and head.
+Tensor attention_rows(const AttentionInput& input, std::int64_t sequence, std::int64_t head, std::int64_t query_begin,
+                      std::int64_t query_end);
+
+}  // namespace heed

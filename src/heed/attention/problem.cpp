@@ -1,0 +1,67 @@
+#include "heed/attention/problem.h"
+
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/ops/checks.h"
+
+namespace heed {
+namespace {
+
+void check_shapes(const AttentionInput& in) {
+  check_same_dtype("attend", in.q, in.k);
+  check_same_dtype("attend", in.q, in.v);
+  const bool fits = in.q.rank() == 3 && in.k.rank() == 3 && in.v.rank() == 3 && in.q.size(2) == in.k.size(2) &&
+                    in.k.size(0) == in.v.size(0) && in.k.size(1) == in.v.size(1);
+  HEED_CHECK(fits, "[attend] q ", in.q.shape(), ", k ", in.k.shape(), ", v ", in.v.shape(),
+             ": expected [Nq, heads, D], [Nk, key heads, D], [Nk, key heads, E]");
+  HEED_CHECK(in.k.size(1) > 0 && in.q.size(1) % in.k.size(1) == 0, "[attend] query heads ", in.q.size(1),
+             " are not a multiple of key heads ", in.k.size(1));
+  HEED_CHECK(in.queries.tokens() == in.q.size(0) && in.keys.tokens() == in.k.size(0), "[attend] offsets of ",
+             in.queries.tokens(), " queries and ", in.keys.tokens(), " keys for q ", in.q.shape(), " and k ",
+             in.k.shape());
+  HEED_CHECK(in.queries.sequences() == in.keys.sequences(), "[attend] ", in.queries.sequences(),
+             " sequences of queries and ", in.keys.sequences(), " of keys");
+  HEED_CHECK(in.query_start.empty() || static_cast<std::int64_t>(in.query_start.size()) == in.queries.sequences(),
+             "[attend] ", in.query_start.size(), " query starts for ", in.queries.sequences(), " sequences");
+}
+
+Tensor checked_additive_weight(const AttentionInput& in) {
+  if (!in.additive) return Tensor();
+  const Tensor& weight = in.additive->weight;
+  check_same_dtype("attend", in.q, weight);
+  HEED_CHECK(weight.shape() == Shape({in.q.size(2)}) || weight.shape() == Shape({in.q.size(1), in.q.size(2)}),
+             "[attend] additive weight ", weight.shape(), " for q ", in.q.shape(), ": expected [D] or [heads, D]");
+  return weight.contiguous();
+}
+
+double default_scale(const AttentionInput& in) {
+  if (in.additive) return 1;
+  return 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, in.q.size(2))));
+}
+
+}  // namespace
+
+AttentionProblem::AttentionProblem(const AttentionInput& input) {
+  check_shapes(input);
+  q = input.q.contiguous();
+  k = input.k.contiguous();
+  v = input.v.contiguous();
+  layout = {input.queries, input.keys, input.query_start};
+  if (layout.query_start.empty()) {
+    for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {
+      layout.query_start.push_back(layout.keys.length(b) - layout.queries.length(b));
+    }
+  }
+  scale = input.scale.value_or(default_scale(input));
+  terms = input.terms;
+  additive_weight = checked_additive_weight(input);
+  masked = !input.mask.allows_all();
+  if (masked) {
+    visible_begin.resize(static_cast<std::size_t>(q.size(0)));
+    visible_end.resize(static_cast<std::size_t>(q.size(0)));
+    input.mask.intervals(layout, visible_begin, visible_end);
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,73 @@
+// A checked call of attend(): contiguous tensors, positions, visible keys, and from them the kernel's own input.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "heed/attention/additive.h"
+#include "heed/attention/attend.h"
+#include "heed/kernels/attention.h"
+
+namespace heed {
+
+// Throws naming every shape that does not fit. Holds values only, no history.
+struct AttentionProblem {
+  explicit AttentionProblem(const AttentionInput& input);
+
+  std::int64_t out_stride() const { return q.size(1) * v.size(2); }
+  TermCall term_call() const { return {layout, q.size(1), scale}; }
+
+  Tensor q, k, v;
+  AttentionLayout layout;
+  double scale;
+  bool masked;
+  PoolVector<std::int64_t> visible_begin, visible_end;  // [Nq]; empty if nothing is masked
+  std::vector<Term> terms;
+  Tensor additive_weight;  // undefined: dot product
+};
+
+// The kernel's view of a problem, with the rules it applies; one object a pass, since rules collect gradients.
+template <class T>
+struct KernelCall {
+  explicit KernelCall(const AttentionProblem& p) : problem(p) {
+    for (const Term& term : p.terms) {
+      if constexpr (std::is_same_v<T, float>) {
+        rules.push_back(term->rule_f32(p.term_call()));
+      } else {
+        rules.push_back(term->rule_f64(p.term_call()));
+      }
+      rule_pointers.push_back(rules.back().get());
+    }
+    if (p.additive_weight.defined()) {
+      additive = std::make_unique<AdditiveFunction<T>>(p.q, p.k, p.additive_weight, p.layout);
+    }
+  }
+
+  kernels::AttentionInputs<T> inputs() const {
+    const Tensor &q = problem.q, &k = problem.k, &v = problem.v;
+    return {.q = q.data<T>(),
+            .k = k.data<T>(),
+            .v = v.data<T>(),
+            .q_stride = q.size(1) * q.size(2),
+            .k_stride = k.size(1) * k.size(2),
+            .v_stride = v.size(1) * v.size(2),
+            .query_heads = q.size(1),
+            .key_heads = k.size(1),
+            .width = q.size(2),
+            .value_width = v.size(2),
+            .query_offsets = problem.layout.queries.values(),
+            .key_offsets = problem.layout.keys.values(),
+            .scale = problem.scale,
+            .visible_begin = problem.masked ? problem.visible_begin.data() : nullptr,
+            .visible_end = problem.masked ? problem.visible_end.data() : nullptr,
+            .function = additive.get(),
+            .rules = rule_pointers};
+  }
+
+  const AttentionProblem& problem;
+  std::vector<std::unique_ptr<TermRule<T>>> rules;
+  std::vector<kernels::ScoreRule<T>*> rule_pointers;
+  std::unique_ptr<AdditiveFunction<T>> additive;
+};
+
+}  // namespace heed

@@ -1,0 +1,67 @@
+// attend() by its definition. Slow, and holds whole matrices: tests compare with it, and it has every variant.
+#include <limits>
+
+#include "heed/attention/attend.h"
+#include "heed/attention/problem.h"
+#include "heed/attention/term_base.h"
+#include "heed/ops/activation.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/normalize.h"
+#include "heed/ops/reduce.h"
+#include "heed/ops/shape_ops.h"
+
+namespace heed {
+namespace {
+
+// [tokens begin..end, heads, D] as [heads, tokens, D].
+Tensor by_head(const Tensor& x, std::int64_t begin, std::int64_t end) {
+  return transpose(slice(x, 0, begin, end), 0, 1);
+}
+
+// [G, n, D] repeated to [H, n, D]: query head h reads key head h / (H / G).
+Tensor repeated(const Tensor& x, std::int64_t heads) {
+  const std::int64_t groups = x.size(0), n = x.size(1), width = x.size(2);
+  if (groups == heads) return x;
+  return reshape(broadcast_to(reshape(x, {groups, 1, n, width}), {groups, heads / groups, n, width}),
+                 {heads, n, width});
+}
+
+// w . tanh(q_i + k_j), [H, n, m]
+Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& weight) {
+  const std::int64_t heads = q.size(0), n = q.size(1), m = k.size(1), width = q.size(2);
+  const Tensor sums = tanh(add(reshape(q, {heads, n, 1, width}), reshape(k, {heads, 1, m, width})));
+  const Tensor w = weight.rank() == 1 ? weight : reshape(weight, {heads, 1, 1, width});
+  return sum(multiply(sums, w), 3);
+}
+
+}  // namespace
+
+Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights) {
+  const AttentionProblem problem(input);
+  const AttentionLayout& layout = problem.layout;
+  const std::int64_t heads = input.q.size(1);
+  std::vector<Tensor> outputs;
+  for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {
+    const Tensor q = by_head(input.q, layout.queries.begin(b), layout.queries.end(b));
+    const Tensor k = repeated(by_head(input.k, layout.keys.begin(b), layout.keys.end(b)), heads);
+    const Tensor v = repeated(by_head(input.v, layout.keys.begin(b), layout.keys.end(b)), heads);
+    Tensor scores = input.additive ? additive_scores(q, k, input.additive->weight)
+                                   : scale(matmul(q, transpose(k, 1, 2)), problem.scale);
+    for (const Term& term : input.terms) scores = term->reference(scores, b, problem.term_call());
+    if (problem.masked) {
+      scores = add(scores, score_constant(scores, [&](std::int64_t, std::int64_t i, std::int64_t j) {
+                     const auto token = static_cast<std::size_t>(layout.queries.begin(b) + i);
+                     const bool seen = j >= problem.visible_begin[token] && j < problem.visible_end[token];
+                     return seen ? 0.0 : -std::numeric_limits<double>::infinity();
+                   }));
+    }
+    const Tensor attention = softmax(scores);  // a row of -inf gives zeros
+    if (weights) weights->push_back(attention.detach());
+    outputs.push_back(transpose(matmul(attention, v), 0, 1));
+  }
+  if (outputs.empty()) return Tensor::zeros({0, heads, input.v.size(2)}, input.q.dtype());
+  return concat(outputs, 0);
+}
+
+}  // namespace heed
