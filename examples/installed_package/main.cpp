@@ -1,12 +1,37 @@
-// Prints what heed would use of this machine, and the first random block of a seed.
-#include <heed/base/parallel.h>
-#include <heed/base/random.h>
-#include <heed/kernels/target.h>
+// A two-layer network learns exclusive-or: tensors, a module, gradients, an optimizer.
+#include <heed/nn/layers.h>
+#include <heed/ops/loss.h>
+#include <heed/tensor/autograd.h>
+#include <heed/train/optimizer.h>
 
 #include <cstdio>
 
+class Network : public heed::Module {
+ public:
+  heed::Tensor forward(const heed::Tensor& x) const { return out_.forward(in_.forward(x, heed::Activation::tanh)); }
+  void visit(heed::Visitor& visitor) override {  // names its parameters; saving, freezing, counting follow
+    visitor.child("in", in_);
+    visitor.child("out", out_);
+  }
+
+ private:
+  heed::Linear in_{2, 8}, out_{8, 1};
+};
+
 int main() {
-  std::printf("threads %d, instruction set %s\n", heed::available_threads(), heed::kernels::target_name().c_str());
-  const auto block = heed::philox(0, 0, 0);
-  std::printf("philox %08x %08x %08x %08x\n", block[0], block[1], block[2], block[3]);
+  const auto x = heed::Tensor::from<float>({0, 0, 0, 1, 1, 0, 1, 1}, {4, 2});
+  const auto target = heed::Tensor::from<float>({0, 1, 1, 0}, {4, 1});
+  Network network;
+  heed::initialize(network, /*seed=*/1);
+  auto optimizer = heed::make_adam({{heed::parameters(network)}});
+  for (int step = 0; step < 500; ++step) {
+    heed::backward(heed::binary_cross_entropy(network.forward(x), target));
+    optimizer->step(0.05);
+    optimizer->clear_gradients();
+  }
+  heed::NoGrad no_grad;
+  const auto logits = network.forward(x);
+  for (int row = 0; row < 4; ++row) {
+    std::printf("%g xor %g = %d\n", x.at({row, 0}), x.at({row, 1}), logits.at({row, 0}) > 0);
+  }
 }

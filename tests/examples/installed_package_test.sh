@@ -14,5 +14,6 @@ trap 'rm -rf "$work"' EXIT
 "$cmake" --build "$work/build"
 output=$("$work/build/uses_heed")
 echo "$output"
-# The published first block of Philox 4x32-10 for key 0, counter 0.
-[[ $output == *"philox 6627e8d5 e169c58d bc57ac4c 9b00dbd8"* ]]
+for line in "0 xor 0 = 0" "0 xor 1 = 1" "1 xor 0 = 1" "1 xor 1 = 0"; do
+    [[ $output == *"$line"* ]] || { echo "missing: $line"; exit 1; }
+done
