@@ -8,9 +8,9 @@
 namespace heed {
 
 template <class T>
-AdditiveFunction<T>::AdditiveFunction(Tensor q, Tensor k, Tensor weight, const AttentionLayout& layout)
-    : q_(std::move(q)),
-      k_(std::move(k)),
+AdditiveFunction<T>::AdditiveFunction(const Tensor& q, const Tensor& k, Tensor weight, const AttentionLayout& layout)
+    : q_(q.contiguous()),
+      k_(k.contiguous()),
       weight_(std::move(weight)),
       layout_(layout),
       heads_(q_.size(1)),

@@ -10,8 +10,8 @@ namespace heed {
 template <class T>
 class AdditiveFunction : public kernels::ScoreFunction<T> {
  public:
-  // q [Nq, H, D], k [Nk, G, D], weight [D] or [H, D], all contiguous.
-  AdditiveFunction(Tensor q, Tensor k, Tensor weight, const AttentionLayout& layout);
+  // q [Nq, H, D], k [Nk, G, D], weight [D] or [H, D].
+  AdditiveFunction(const Tensor& q, const Tensor& k, Tensor weight, const AttentionLayout& layout);
 
   void scores(const kernels::ScoreTile<T>& tile) const override;
   void backward(const kernels::ScoreTile<T>& d_scores) override;

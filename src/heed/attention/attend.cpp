@@ -29,34 +29,54 @@ kernels::AttentionSummary<T> kernel_summary(AttentionSummary* summary) {
           .link_weights = summary->link_weights.mutable_data<T>()};
 }
 
-// All tensors that gradients may go to, in the order of the recorded inputs: q, k, v, the additive weight, the terms'.
-std::vector<Tensor> gradient_inputs(const AttentionInput& input) {
-  std::vector<Tensor> tensors = {input.q, input.k, input.v, input.additive ? input.additive->weight : Tensor()};
+// Tensors beside q, k, v that gradients may go to, in the order in which they are recorded and given.
+std::vector<Tensor> further_inputs(const AttentionInput& input) {
+  std::vector<Tensor> tensors = {input.additive ? input.additive->weight : Tensor()};
   for (const Term& term : input.terms) {
     for (const Tensor& tensor : term->tensors()) tensors.push_back(tensor);
   }
   return tensors;
 }
 
+struct Computed {
+  std::shared_ptr<const AttentionProblem> problem;
+  Tensor out, log_sum;
+};
+
+Computed compute(const AttentionInput& input, AttentionSummary* summary) {
+  const auto problem = std::make_shared<const AttentionProblem>(input);
+  const Shape rows{problem->q.size(0), problem->q.size(1)};
+  const DType dtype = problem->q.dtype();
+  Computed result{problem, Tensor::empty({rows[0], rows[1], problem->v.size(2)}, dtype), Tensor::empty(rows, dtype)};
+  if (summary) fill_summary(*summary, rows, dtype);
+  visit_float("attend", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    KernelCall<T> call(*problem);
+    kernels::attention<T>(call.inputs(), result.out.mutable_data<T>(), problem->out_stride(),
+                          result.log_sum.mutable_data<T>(), kernel_summary<T>(summary));
+  });
+  return result;
+}
+
+// Runs the backward pass into dq, dk, dv (laid out as q, k, v are) and gives the further inputs, from number `first`
+// on, theirs. With an additive score dq and dk are replaced by its own.
 template <class T>
-void run_backward(const AttentionProblem& problem, const Tensor& out, const Tensor& log_sum, Backward& g) {
-  KernelCall<T> call(problem);
-  Tensor dq = Tensor::zeros(problem.q.shape(), problem.q.dtype());
-  Tensor dk = Tensor::zeros(problem.k.shape(), problem.k.dtype());
-  Tensor dv = Tensor::zeros(problem.v.shape(), problem.v.dtype());
+void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq, Tensor& dk, Tensor& dv) {
+  KernelCall<T> call(*c.problem);
   const bool additive = call.additive != nullptr;
   if (additive) call.additive->prepare_backward();
   for (const auto& rule : call.rules) rule->prepare_backward();
-  kernels::attention_backward<T>(call.inputs(), out.data<T>(), g.grad().data<T>(), problem.out_stride(),
-                                 log_sum.data<T>(),
+  kernels::attention_backward<T>(call.inputs(), c.out.data<T>(), g.grad().data<T>(), c.problem->out_stride(),
+                                 c.log_sum.data<T>(),
                                  {.dq = additive ? nullptr : dq.mutable_data<T>(),
                                   .dk = additive ? nullptr : dk.mutable_data<T>(),
                                   .dv = dv.mutable_data<T>()});
-  g.give(0, additive ? call.additive->query_gradient() : dq);
-  g.give(1, additive ? call.additive->key_gradient() : dk);
-  g.give(2, dv);
-  if (additive) g.give(3, call.additive->weight_gradient());
-  std::size_t input = 4;
+  if (additive) {
+    dq = call.additive->query_gradient();
+    dk = call.additive->key_gradient();
+    g.give(first, call.additive->weight_gradient());
+  }
+  std::size_t input = first + 1;
   for (const auto& rule : call.rules) {
     for (const Tensor& gradient : rule->gradients()) g.give(input++, gradient);
   }
@@ -65,25 +85,49 @@ void run_backward(const AttentionProblem& problem, const Tensor& out, const Tens
 }  // namespace
 
 Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
-  const auto problem = std::make_shared<const AttentionProblem>(input);
-  const Shape rows{problem->q.size(0), problem->q.size(1)};
-  Tensor out = Tensor::empty({rows[0], rows[1], problem->v.size(2)}, input.q.dtype());
-  Tensor log_sum = Tensor::empty(rows, input.q.dtype());
-  if (summary) fill_summary(*summary, rows, input.q.dtype());
-  visit_float("attend", input.q.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    KernelCall<T> call(*problem);
-    kernels::attention<T>(call.inputs(), out.mutable_data<T>(), problem->out_stride(), log_sum.mutable_data<T>(),
-                          kernel_summary<T>(summary));
+  AttentionInput compact = input;  // the gradients are contiguous, and have the layout of what they are gradients of
+  compact.q = input.q.contiguous();
+  compact.k = input.k.contiguous();
+  compact.v = input.v.contiguous();
+  const Computed c = compute(compact, summary);
+  std::vector<Tensor> inputs = {input.q, input.k, input.v};
+  for (const Tensor& tensor : further_inputs(input)) inputs.push_back(tensor);
+  return record("attend", c.out.detach(), inputs, [c](Backward& g) {
+    const AttentionProblem& p = *c.problem;
+    Tensor dq = Tensor::empty(p.q.shape(), p.q.dtype()), dk = Tensor::empty(p.k.shape(), p.k.dtype()),
+           dv = Tensor::empty(p.v.shape(), p.v.dtype());
+    visit_float("attend", dq.dtype(), [&](auto zero) { run_backward<decltype(zero)>(c, g, 3, dq, dk, dv); });
+    g.give(0, dq);
+    g.give(1, dk);
+    g.give(2, dv);
   });
-  const std::vector<Tensor> inputs = gradient_inputs(input);
-  return record(
-      "attend", out, inputs,
-      [problem, log_sum](Backward& g) {
-        visit_float("attend", g.grad().dtype(),
-                    [&](auto zero) { run_backward<decltype(zero)>(*problem, g.output(), log_sum, g); });
-      },
-      Keep::output);
+}
+
+Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
+                    AttentionSummary* summary) {
+  HEED_CHECK(
+      qkv.defined() && qkv.rank() == 2 && heads > 0 && key_heads > 0 && qkv.size(1) % (heads + 2 * key_heads) == 0,
+      "[attend_fused] projections ", qkv.shape(), " for ", heads, " query and ", key_heads,
+      " key heads: expected [N, (heads + 2 key heads) D]");
+  HEED_CHECK(!input.additive, "[attend_fused] additive scores need separate q and k");
+  const std::int64_t tokens = qkv.size(0), width = qkv.size(1) / (heads + 2 * key_heads);
+  // The three parts of a tensor like qkv, as [N, heads, D] views.
+  auto part = [=](const Tensor& whole, std::int64_t first_head, std::int64_t count) {
+    return whole.view({tokens, count, width}, {whole.size(1), width, 1}, whole.offset() + first_head * width);
+  };
+  const Tensor fused = qkv.contiguous();
+  input.q = part(fused, 0, heads);
+  input.k = part(fused, heads, key_heads);
+  input.v = part(fused, heads + key_heads, key_heads);
+  const Computed c = compute(input, summary);
+  std::vector<Tensor> inputs = {qkv};
+  for (const Tensor& tensor : further_inputs(input)) inputs.push_back(tensor);
+  return record("attend_fused", c.out.detach(), inputs, [c, part, heads, key_heads, shape = qkv.shape()](Backward& g) {
+    Tensor d = Tensor::empty(shape, g.grad().dtype());
+    Tensor dq = part(d, 0, heads), dk = part(d, heads, key_heads), dv = part(d, heads + key_heads, key_heads);
+    visit_float("attend_fused", d.dtype(), [&](auto zero) { run_backward<decltype(zero)>(c, g, 1, dq, dk, dv); });
+    g.give(0, d);
+  });
 }
 
 Tensor attention_rows(const AttentionInput& input, std::int64_t sequence, std::int64_t head, std::int64_t query_begin,

@@ -29,11 +29,11 @@ struct AttentionSummary {
 };
 
 struct AttentionInput {
-  Tensor q;  // [Nq, H, D]
-  Tensor k;  // [Nk, G, D]
-  Tensor v;  // [Nk, G, E]
-  Offsets queries;
-  Offsets keys;  // self-attention: the same as queries
+  Tensor q{};  // [Nq, H, D]
+  Tensor k{};  // [Nk, G, D]
+  Tensor v{};  // [Nk, G, E]
+  Offsets queries{};
+  Offsets keys{};  // self-attention: the same as queries
   // Position of each sequence's first query among its keys. Default: the queries are the last of the keys.
   std::vector<std::int64_t> query_start{};
   std::optional<double> scale{};  // default 1 / sqrt(D), D the width of a head; 1 with an additive score
@@ -44,6 +44,11 @@ struct AttentionInput {
 
 // [Nq, H, E]. A query that sees no key gives zeros, and gets and sends no gradient.
 Tensor attend(const AttentionInput& input, AttentionSummary* summary = nullptr);
+
+// Self-attention on fused projections qkv [N, (H + 2 G) D]: q, then k, then v, read in place, and one gradient for all
+// of them. input.q, k and v are left empty.
+Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
+                    AttentionSummary* summary = nullptr);
 
 // The definition: one whole matrix of scores a sequence, in plain differentiable ops. `weights`, if given, receives the
 // attention of each sequence, [H, queries, keys].

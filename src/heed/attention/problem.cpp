@@ -40,13 +40,19 @@ double default_scale(const AttentionInput& in) {
   return 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, in.q.size(2))));
 }
 
+// x [N, heads, width] itself where each token is one run of memory, else a copy.
+Tensor with_whole_tokens(const Tensor& x) {
+  const bool whole = x.strides()[2] == 1 && x.strides()[1] == x.size(2) && x.strides()[0] >= x.size(1) * x.size(2);
+  return whole ? x.detach() : x.contiguous();
+}
+
 }  // namespace
 
 AttentionProblem::AttentionProblem(const AttentionInput& input) {
   check_shapes(input);
-  q = input.q.contiguous();
-  k = input.k.contiguous();
-  v = input.v.contiguous();
+  q = with_whole_tokens(input.q);
+  k = with_whole_tokens(input.k);
+  v = with_whole_tokens(input.v);
   layout = {input.queries, input.keys, input.query_start};
   if (layout.query_start.empty()) {
     for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {

@@ -17,7 +17,7 @@ struct AttentionProblem {
   std::int64_t out_stride() const { return q.size(1) * v.size(2); }
   TermCall term_call() const { return {layout, q.size(1), scale}; }
 
-  Tensor q, k, v;
+  Tensor q, k, v;  // heads and features of a token are contiguous, tokens may be further apart
   AttentionLayout layout;
   double scale;
   bool masked;
@@ -48,9 +48,9 @@ struct KernelCall {
     return {.q = q.data<T>(),
             .k = k.data<T>(),
             .v = v.data<T>(),
-            .q_stride = q.size(1) * q.size(2),
-            .k_stride = k.size(1) * k.size(2),
-            .v_stride = v.size(1) * v.size(2),
+            .q_stride = q.strides()[0],
+            .k_stride = k.strides()[0],
+            .v_stride = v.strides()[0],
             .query_heads = q.size(1),
             .key_heads = k.size(1),
             .width = q.size(2),

@@ -35,6 +35,7 @@ class Context {
   }
 
   bool is_training() const { return training_; }
+  bool is_watched() const { return probe_ != nullptr; }
 
   // The context of a part: its name extends the path, which names taps and separates the random numbers of dropout.
   Context child(std::string_view name) const {

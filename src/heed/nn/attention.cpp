@@ -1,0 +1,122 @@
+#include "heed/nn/attention.h"
+
+#include "heed/base/error.h"
+#include "heed/ops/shape_ops.h"
+#include "heed/tensor/autograd.h"
+
+namespace heed {
+namespace {
+
+AttentionConfig completed(AttentionConfig config) {
+  HEED_CHECK(config.heads > 0 && config.width > 0, "[MultiHeadAttention] width ", config.width, " and ", config.heads,
+             " heads");
+  if (config.key_heads == 0) config.key_heads = config.heads;
+  HEED_CHECK(config.head_width > 0 || config.width % config.heads == 0, "[MultiHeadAttention] width ", config.width,
+             " is not a multiple of ", config.heads, " heads");
+  HEED_CHECK(config.key_heads > 0 && config.heads % config.key_heads == 0, "[MultiHeadAttention] ", config.heads,
+             " heads are not a multiple of ", config.key_heads, " key heads");
+  if (config.head_width == 0) config.head_width = config.width / config.heads;
+  if (config.memory_width == 0) config.memory_width = config.width;
+  return config;
+}
+
+// Attends and hands the probe its summaries.
+Tensor watched(const Context& context, const std::function<Tensor(AttentionSummary*)>& run) {
+  if (!context.is_watched()) return run(nullptr);
+  AttentionSummary summary;
+  const Tensor attended = run(&summary);
+  context.tap("entropy", summary.entropy);
+  context.tap("maximum", summary.maximum);
+  context.tap("link_keys", summary.link_keys);
+  context.tap("link_weights", summary.link_weights);
+  return attended;
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(const AttentionConfig& config)
+    : config_(completed(config)), output_(config_.heads * config_.head_width, config_.width, config_.bias) {
+  const std::int64_t queries = config_.heads * config_.head_width, keys = config_.key_heads * config_.head_width;
+  if (config_.fused) {
+    query_key_value_.emplace(config_.width, queries + 2 * keys, config_.bias);
+  } else {
+    query_.emplace(config_.width, queries, config_.bias);
+    key_.emplace(config_.memory_width, keys, config_.bias);
+    value_.emplace(config_.memory_width, keys, config_.bias);
+  }
+}
+
+Tensor MultiHeadAttention::split_heads(const Tensor& x, std::int64_t heads) const {
+  return reshape(x, {x.size(0), heads, config_.head_width});
+}
+
+Tensor MultiHeadAttention::project_out(const Tensor& attended, const Context& context, const Tensor& residual) const {
+  const Tensor joined = reshape(attended, {attended.size(0), config_.heads * config_.head_width});
+  const Tensor y = output_.forward(joined, Activation::none, residual);
+  context.tap("output", y);
+  return y;
+}
+
+Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
+                                   const Tensor& residual) const {
+  AttentionInput input{.queries = x.offsets, .keys = x.offsets, .mask = call.mask, .terms = call.terms};
+  const bool in_place = config_.fused && !call.cache && !call.rotate_queries && !call.rotate_keys;
+  if (in_place) {
+    const Tensor qkv = query_key_value_->forward(x.values);
+    return project_out(watched(context,
+                               [&](AttentionSummary* summary) {
+                                 return attend_fused(qkv, config_.heads, config_.key_heads, input, summary);
+                               }),
+                       context, residual);
+  }
+  if (config_.fused) {
+    const std::int64_t queries = config_.heads * config_.head_width, keys = config_.key_heads * config_.head_width;
+    const auto parts = split(query_key_value_->forward(x.values), 1, std::vector<std::int64_t>{queries, keys, keys});
+    input.q = parts[0], input.k = parts[1], input.v = parts[2];
+  } else {
+    HEED_CHECK(config_.memory_width == config_.width, "[MultiHeadAttention] self-attention over tokens of width ",
+               config_.width, ", keys are projected from ", config_.memory_width);
+    input.q = query_->forward(x.values), input.k = key_->forward(x.values), input.v = value_->forward(x.values);
+  }
+  input.q = split_heads(input.q, config_.heads);
+  input.k = split_heads(input.k, config_.key_heads);
+  input.v = split_heads(input.v, config_.key_heads);
+  if (call.rotate_queries) input.q = call.rotate_queries(input.q);
+  if (call.rotate_keys) input.k = call.rotate_keys(input.k);
+  if (call.cache) {
+    HEED_CHECK(!grad_enabled() || !input.k.requires_grad(),
+               "[MultiHeadAttention] a cache keeps no gradients: use NoGrad");
+    call.cache->append(input.k, input.v, x.offsets);
+    input.k = call.cache->keys(), input.v = call.cache->values(), input.keys = call.cache->offsets();
+  }
+  return project_out(watched(context, [&](AttentionSummary* summary) { return attend(input, summary); }), context,
+                     residual);
+}
+
+Tensor MultiHeadAttention::forward(const Packed& x, const Packed& memory, const AttentionCall& call,
+                                   const Context& context, const Tensor& residual) const {
+  HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
+  HEED_CHECK(!call.cache, "[MultiHeadAttention] a cache is for self-attention");
+  AttentionInput input{.q = split_heads(query_->forward(x.values), config_.heads),
+                       .k = split_heads(key_->forward(memory.values), config_.key_heads),
+                       .v = split_heads(value_->forward(memory.values), config_.key_heads),
+                       .queries = x.offsets,
+                       .keys = memory.offsets,
+                       .mask = call.mask,
+                       .terms = call.terms};
+  return project_out(watched(context, [&](AttentionSummary* summary) { return attend(input, summary); }), context,
+                     residual);
+}
+
+void MultiHeadAttention::visit(Visitor& visitor) {
+  if (query_key_value_) {
+    visitor.child("query_key_value", *query_key_value_);
+  } else {
+    visitor.child("query", *query_);
+    visitor.child("key", *key_);
+    visitor.child("value", *value_);
+  }
+  visitor.child("output", output_);
+}
+
+}  // namespace heed

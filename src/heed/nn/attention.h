@@ -1,0 +1,55 @@
+// Multi-head attention with its projections.
+//   self:  q, k, v = x W_q, x W_k, x W_v (one fused product, or three)   y = attend(q, k, v) W_o
+//   cross: q from x, k and v from `memory`
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "heed/attention/attend.h"
+#include "heed/attention/cache.h"
+#include "heed/nn/layers.h"
+
+namespace heed {
+
+struct AttentionConfig {
+  std::int64_t width = 0;  // of the tokens
+  std::int64_t heads = 1;
+  std::int64_t key_heads = 0;     // 0: as many as heads; 1: multi-query; between: grouped
+  std::int64_t head_width = 0;    // 0: width / heads
+  std::int64_t memory_width = 0;  // of the tokens that cross-attention reads; 0: width
+  bool fused = true;              // one projection for q, k, v (self-attention only)
+  bool bias = true;
+};
+
+// Everything about a call that is not a weight.
+struct AttentionCall {
+  Mask mask{};
+  std::vector<Term> terms{};
+  // Called with (q [N, H, D]) and (k [N, G, D]): rotary positions.
+  std::function<Tensor(const Tensor&)> rotate_queries{}, rotate_keys{};
+  KeyValueCache* cache = nullptr;  // self-attention step by step: new keys are appended; no gradients
+};
+
+class MultiHeadAttention : public Module {
+ public:
+  explicit MultiHeadAttention(const AttentionConfig& config);
+
+  // x [N, C] to [N, C], + residual. Taps "output" and, for a probe, "entropy", "maximum", "link_keys", "link_weights".
+  Tensor forward(const Packed& x, const AttentionCall& call, const Context& context,
+                 const Tensor& residual = Tensor()) const;
+  // Queries from x, keys and values from memory.
+  Tensor forward(const Packed& x, const Packed& memory, const AttentionCall& call, const Context& context,
+                 const Tensor& residual = Tensor()) const;
+  void visit(Visitor& visitor) override;
+
+ private:
+  Tensor project_out(const Tensor& attended, const Context& context, const Tensor& residual) const;
+  Tensor split_heads(const Tensor& x, std::int64_t heads) const;
+
+  AttentionConfig config_;
+  std::optional<Linear> query_key_value_, query_, key_, value_;
+  Linear output_;
+};
+
+}  // namespace heed
