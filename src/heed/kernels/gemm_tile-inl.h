@@ -34,9 +34,10 @@ struct TileWork {
   std::int64_t k_count;
   T* sum;
   std::int64_t sum_ld;
-  bool continues;     // the chains go on from what sum holds; otherwise they start from 0
-  const T* next_sum;  // the sums of the next tile, fetched at once
-  const T* next_b;    // a share of the next panels, fetched at next_b + k * next_b_step for every k; wide tiles do not
+  bool continues;   // the chains go on from what sum holds; otherwise they start from 0
+  const T* next_c;  // where in C the next tile lies: fetched at once, because the distance of rows defeats the hardware
+  std::int64_t ldc;
+  const T* next_b;  // a share of the next panels, fetched at next_b + k * next_b_step for every k; wide tiles do not
   std::int64_t next_b_step;
 };
 
@@ -132,9 +133,9 @@ HWY_INLINE void prefetch_panels(const T* at, std::int64_t panel_stride, std::ind
 }
 
 template <int V, class T, std::size_t... R>
-HWY_INLINE void prefetch_sums(const T* sum, std::int64_t ld, std::index_sequence<R...>) {
-  ((__builtin_prefetch(sum + static_cast<std::int64_t>(R) * ld, 1),
-    __builtin_prefetch(sum + static_cast<std::int64_t>(R) * ld + V * kLanes<T> - 1, 1)),
+HWY_INLINE void prefetch_c(const T* c, std::int64_t ld, std::index_sequence<R...>) {
+  ((__builtin_prefetch(c + static_cast<std::int64_t>(R) * ld, 1),
+    __builtin_prefetch(c + static_cast<std::int64_t>(R) * ld + V * kLanes<T> - 1, 1)),
    ...);
 }
 
@@ -150,7 +151,7 @@ HWY_NOINLINE void run_tile(const TileWork<T>& work) {
   } else {
     zero_sums(d, sums, all);
   }
-  prefetch_sums<V>(work.next_sum, work.sum_ld, std::make_index_sequence<R>());
+  prefetch_c<V>(work.next_c, work.ldc, std::make_index_sequence<R>());
   const T* a = work.a;
   const T* b = work.b;
   const T* next_b = work.next_b;
