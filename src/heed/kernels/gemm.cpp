@@ -135,7 +135,8 @@ class Part {
       work.sum = sum + rows.begin * sum_ld;
       work.next_c = rows.end < block_.size() ? c + rows.end * p_.ldc : c + (more ? columns.size() : 0);
       work.next_b = next_b + std::min(k.size() * kPanel, i * k.size() * work.next_b_step);
-      kTiles<T>[static_cast<std::size_t>(rows.size() - 1)][vectors - 1](work);
+      const auto row_index = static_cast<std::size_t>(rows.size() - 1);
+      (p_.transposed_a ? kTiles<true, T> : kTiles<false, T>)[row_index][vectors - 1](work);
       if (last && (!plain_ || partial)) {
         finish_block(EpilogueBlock<T>{block_.begin + rows.begin, columns.begin, rows.size(), columns.size(), work.sum,
                                       sum_ld, p_.c, p_.ldc},
@@ -147,12 +148,9 @@ class Part {
   void set_a(TileWork<T>& work, Range rows, Range k) const {
     if (p_.transposed_a) {
       work.a = a_scratch_.data() + rows.begin * k.size();
-      work.row_stride = 1;
-      work.k_stride = rows.size();
     } else {
       work.a = p_.a + (block_.begin + rows.begin) * p_.lda + k.begin;
       work.row_stride = p_.lda;
-      work.k_stride = 1;
     }
   }
 
