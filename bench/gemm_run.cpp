@@ -83,7 +83,7 @@ double median_seconds(GemmRun& gemm) {
   };
   once();
   const double warm = std::min(once(), once());
-  const auto count = static_cast<std::size_t>(std::clamp(0.03 / std::max(warm, 1e-7), 15.0, 20000.0));
+  const auto count = static_cast<std::size_t>(std::clamp(0.01 / std::max(warm, 1e-7), 5.0, 20000.0));
   std::vector<double> times(count);
   for (double& t : times) t = once();
   std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());

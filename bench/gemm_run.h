@@ -43,7 +43,8 @@ std::vector<std::string> gemm_libraries();
 // Throws heed::Error for an unknown layout or size, or a library that is not compiled in.
 std::unique_ptr<GemmRun> prepare_gemm(const std::string& library, const GemmCase& gemm);
 
-// Median seconds of one call, after a warm-up, over as many calls as fit in about 30 ms (at least 15).
+// Median seconds of one call, after a warm-up, over as many calls as fit in about 10 ms (at least 5): short, so that a
+// race can alternate faster than the machine changes its mood.
 double median_seconds(GemmRun& gemm);
 
 // Null when the library is not compiled in.

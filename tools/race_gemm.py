@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Races heed's matrix product against OpenBLAS and oneDNN: interleaved rounds, one process a library.
 
-  race_gemm.py build/release/bin/heed_bench_worker [--rounds 9] [--threads 1,2] [--layout NN] [--shape 128,768,768] [--lib heed]
+  race_gemm.py build/release/bin/heed_bench_worker [--rounds 25] [--threads 1,2] [--layout NN] [--shape 128,768,768] [--lib heed]
 Prints for each shape and thread count the median GFLOP/s [min-max], the fraction of the FMA peak measured in the same
 rounds, and heed's ratio to the better peer (median of the ratios of each round)."""
 import argparse
@@ -57,7 +57,7 @@ def describe(gflops):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("worker")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--layout", default="NN")
     parser.add_argument("--shape", action="append")

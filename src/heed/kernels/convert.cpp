@@ -58,7 +58,7 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 void halves_to_floats(const Float16* x, float* y, std::int64_t n) {
   std::transform(x, x + n, y, from_half);
 }

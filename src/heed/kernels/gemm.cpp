@@ -79,10 +79,10 @@ class Part {
     // With one tile of rows nothing of B is used twice, so there is nothing to keep in a cache.
     const std::int64_t k_blocks = most_rows <= kTileRows<T> ? 1 : std::max<std::int64_t>(1, ceil_div(K, kBlockK<T>));
     if (p_.transposed_a) a_scratch_ = PoolArray<T>(most_rows * ceil_div(K, k_blocks) + kLanes<T>);
-    if (sums_apart_) {
-      sums_ = PoolArray<T>(most_rows * panels_.size() * kPanel);
-    } else if (columns_.size() < panels_.size() * kPanel) {
-      last_sums_ = PoolArray<T>(most_rows * kMostVectors<T> * kLanes<T>);
+    // Sums that C cannot hold, of one group of panels, or of all if they wait there for the next block of K.
+    sums_wait_ = sums_apart_ && k_blocks > 1;
+    if (sums_apart_ || columns_.size() < panels_.size() * kPanel) {
+      sums_ = PoolArray<T>(most_rows * (sums_wait_ ? panels_.size() * kPanel : kMostVectors<T> * kLanes<T>));
     }
     for (std::int64_t i = 0; i < blocks; ++i) {
       block_ = part_of(rows_, blocks, i);
@@ -111,14 +111,12 @@ class Part {
     const Range columns = columns_of(panels);
     const bool partial = columns.size() < panels.size() * kPanel;
     const auto vectors = static_cast<std::size_t>(ceil_div(columns.size(), kLanes<T>));
-    T* sum = p_.c + block_.begin * p_.ldc + columns.begin;
+    T* c = p_.c + block_.begin * p_.ldc + columns.begin;
+    T* sum = c;
     std::int64_t sum_ld = p_.ldc;
-    if (sums_apart_) {
-      sum_ld = panels_.size() * kPanel;
-      sum = sums_.data() + columns.begin - columns_.begin;
-    } else if (partial) {
-      sum_ld = static_cast<std::int64_t>(vectors) * kLanes<T>;
-      sum = last_sums_.data();
+    if (sums_apart_ || partial) {
+      sum_ld = sums_wait_ ? panels_.size() * kPanel : static_cast<std::int64_t>(vectors) * kLanes<T>;
+      sum = sums_.data() + (sums_wait_ ? columns.begin - columns_.begin : 0);
     }
     TileWork<T> work{};
     work.b = p_.b->panel(panels.begin) + k.begin * kPanel;
@@ -126,6 +124,7 @@ class Part {
     work.k_count = k.size();
     work.sum_ld = sum_ld;
     work.continues = continues;
+    work.ldc = p_.ldc;
     const bool more = panels.end < panels_.end;
     const T* next_b = more ? work.b + panels.size() * work.panel_stride : work.b;
     if (vectors == 1 && !p_.transposed_a) tiles = ceil_div(block_.size(), kMostRows<T>);
@@ -134,9 +133,10 @@ class Part {
       const Range rows = part_of({0, block_.size()}, tiles, i);
       set_a(work, rows, k);
       work.sum = sum + rows.begin * sum_ld;
-      work.next_sum = rows.end < block_.size() ? sum + rows.end * sum_ld : sum + (more ? columns.size() : 0);
+      work.next_c = rows.end < block_.size() ? c + rows.end * p_.ldc : c + (more ? columns.size() : 0);
       work.next_b = next_b + std::min(k.size() * kPanel, i * k.size() * work.next_b_step);
-      kTiles<T>[static_cast<std::size_t>(rows.size() - 1)][vectors - 1](work);
+      const auto row_index = static_cast<std::size_t>(rows.size() - 1);
+      (p_.transposed_a ? kTiles<true, T> : kTiles<false, T>)[row_index][vectors - 1](work);
       if (last && (!plain_ || partial)) {
         finish_block(EpilogueBlock<T>{block_.begin + rows.begin, columns.begin, rows.size(), columns.size(), work.sum,
                                       sum_ld, p_.c, p_.ldc},
@@ -148,12 +148,9 @@ class Part {
   void set_a(TileWork<T>& work, Range rows, Range k) const {
     if (p_.transposed_a) {
       work.a = a_scratch_.data() + rows.begin * k.size();
-      work.row_stride = 1;
-      work.k_stride = rows.size();
     } else {
       work.a = p_.a + (block_.begin + rows.begin) * p_.lda + k.begin;
       work.row_stride = p_.lda;
-      work.k_stride = 1;
     }
   }
 
@@ -180,7 +177,8 @@ class Part {
   Range rows_, panels_, columns_, block_{};
   bool plain_;       // the epilogue changes nothing
   bool sums_apart_;  // the epilogue reads C as it was before
-  PoolArray<T> a_scratch_, sums_, last_sums_;
+  bool sums_wait_ = false;
+  PoolArray<T> a_scratch_, sums_;
 };
 
 // Splits C between the threads, so that the largest part is as small as possible.

@@ -23,9 +23,24 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 inline constexpr bool kMaskedMemory = HWY_ARCH_X86&& HWY_TARGET <= HWY_AVX2 && sizeof(T) >= 4;
 
+// Highway's targets without SIMD: their Max drops NaN, and their MaxOfLanes never returns less than the lowest finite
+// value.
+inline constexpr bool kEmulated = HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128;
+
 template <class D>
 HWY_INLINE std::int64_t lanes(D d) {
   return static_cast<std::int64_t>(hn::Lanes(d));
+}
+
+template <class D>
+HWY_INLINE hn::TFromD<D> max_of_lanes(D d, hn::Vec<D> v) {
+  if constexpr (kEmulated) {
+    HWY_ALIGN hn::TFromD<D> values[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
+    hn::Store(v, d, values);
+    return *std::max_element(values, values + lanes(d));
+  } else {
+    return hn::GetLane(hn::MaxOfLanes(d, v));
+  }
 }
 
 // First `count` lanes from p, zeros above; 0 <= count <= Lanes(d).

@@ -103,7 +103,7 @@ HWY_INLINE std::int64_t first_maximum(const T* x, std::int64_t cols) {
     best = hn::Max(best, v);
     with_nan = hn::Add(with_nan, hn::Sub(v, v));
   }
-  T maximum = hn::GetLane(hn::MaxOfLanes(d, best));
+  T maximum = max_of_lanes(d, best);
   bool suspicious = hn::CountTrue(d, hn::IsNaN(with_nan)) != 0;
   for (; c < cols; ++c) {
     maximum = x[c] > maximum ? x[c] : maximum;

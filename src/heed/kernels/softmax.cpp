@@ -61,7 +61,7 @@ HWY_INLINE T row_maximum(const T* x, std::int64_t cols) {
     m1 = hn::Max(m1, hn::LoadU(d, x + c + N));
   }
   for (; c < cols; c += N) m0 = hn::Max(m0, load_or_lowest(d, x + c, std::min(N, cols - c)));
-  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(m0, m1)));
+  return max_of_lanes(d, hn::Max(m0, m1));
 }
 
 // What one row's terms exp(x - shift) are: shift is the maximum, or 0 in a row of -inf only.
