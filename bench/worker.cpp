@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/attention_run.h"
 #include "bench/gemm_run.h"
 #include "bench/machine_probe.h"
 #include "heed/base/error.h"
@@ -52,7 +53,15 @@ json gemm(const json& command) {
   return {{"t", seconds}, {"gflops", product.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+json attention(const json& command) {
+  const AttentionCase attention{command.at("n"), threads_of(command), command.value("bwd", false),
+                                command.value("causal", false), command.value("summary", false)};
+  const double seconds = AttentionRun(attention).median_seconds();
+  return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
+}
+
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
+    {"attn", attention},
     {"bandwidth", bandwidth},
     {"gemm", gemm},
     {"peak", peak},

@@ -117,6 +117,18 @@ HWY_INLINE V exp_nonpositive(D d, V x, Low... lo) {
   }
 }
 
+// e^x for x up to about 0, cheaper still: what is below e^-86 becomes 0. Attention weights, where such terms stand
+// beside a 1.
+template <class D, class V>
+HWY_INLINE V exp_or_zero(D d, V x) {
+  if constexpr (kIsFloat<D>) {
+    const auto [r, n] = reduce_exp(d, x);
+    return hn::IfThenZeroElse(hn::Lt(x, constant(d, -86.0)), hn::Mul(exp_of_rest(d, r), power_of_two(d, n)));
+  } else {
+    return lane_by_lane(d, x, [](double v) { return std::exp(v); });
+  }
+}
+
 // e^x; beyond the float range 0 or inf.
 template <class D, class V>
 HWY_INLINE V exp(D d, V x) {

@@ -1,0 +1,270 @@
+// The forward pass. A thread takes query tiles of one head after another, and keeps the packed keys and values of the
+// head between them.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/attention.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h re-includes this file once per instruction set.
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "heed/base/parallel.h"
+#include "heed/kernels/attention.h"
+#include "heed/kernels/attention_scores-inl.h"
+#include "heed/kernels/attention_summary-inl.h"
+#include "heed/kernels/dispatch.h"
+#include "heed/kernels/lanes-inl.h"
+
+#ifndef HEED_ATTENTION_KERNELS
+#define HEED_ATTENTION_KERNELS(K, T, suffix)                                                                         \
+  K(void, attention, T, suffix,                                                                                      \
+    (const AttentionInputs<T>& in, T* out, std::int64_t out_stride, T* log_sum, const AttentionSummary<T>& summary), \
+    (in, out, out_stride, log_sum, summary))                                                                         \
+  K(void, attention_rows, T, suffix,                                                                                 \
+    (const AttentionInputs<T>& in, const T* log_sum, std::int64_t sequence, std::int64_t head,                       \
+     std::int64_t query_begin, std::int64_t queries, T* weights),                                                    \
+    (in, log_sum, sequence, head, query_begin, queries, weights))
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+inline constexpr std::int64_t kForwardRows = 96;
+
+// The keys and values of one (sequence, key head) in panels, packed block by block when first asked for.
+template <class T>
+class KeyValuePanels {
+ public:
+  KeyValuePanels(const AttentionInputs<T>& in, const AttentionPlan<T>& plan) : in_(in), plan_(plan) {}
+
+  // used_once: no block will be asked for twice, so that one block's room is enough.
+  void start(std::int64_t sequence, std::int64_t key_head, bool used_once) {
+    sequence_ = sequence;
+    key_head_ = key_head;
+    used_once_ = used_once;
+    const std::int64_t blocks = used_once ? 1 : ceil_div(plan_.keys(sequence), kKeyBlock);
+    if (packed_.size() < blocks) {
+      packed_ = PoolArray<char>(blocks);
+      panels_ = PoolArray<T>(blocks * (key_room() + value_room()));
+    }
+    std::fill(packed_.data(), packed_.data() + blocks, char{0});
+  }
+
+  bool holds(std::int64_t sequence, std::int64_t key_head) const {
+    return sequence == sequence_ && key_head == key_head_;
+  }
+
+  struct Block {
+    const T* keys;    // [key / kPanel][width][kPanel]
+    const T* values;  // [feature / kPanel][kKeyBlock][kPanel]
+  };
+  Block block(std::int64_t first_key) {
+    const std::int64_t slot = used_once_ ? 0 : first_key / kKeyBlock;
+    T* keys = panels_.data() + slot * (key_room() + value_room());
+    T* values = keys + key_room();
+    if (used_once_ || !packed_.data()[slot]) {
+      const std::int64_t token = plan_.first_key(sequence_) + first_key;
+      const std::int64_t count = std::min(kKeyBlock, plan_.keys(sequence_) - first_key);
+      if (!in_.function) {
+        pack_transposed(in_.k + token * in_.k_stride + key_head_ * in_.width, in_.k_stride, count, in_.width, keys);
+      }
+      pack_scaled(in_.v + token * in_.v_stride + key_head_ * in_.value_width, in_.v_stride, count, in_.value_width,
+                  T{1}, values, kKeyBlock * kPanel<T>);
+      packed_.data()[slot] = 1;
+    }
+    return {keys, values};
+  }
+
+ private:
+  std::int64_t key_room() const { return in_.function ? 0 : kKeyBlock * in_.width; }
+  std::int64_t value_room() const { return kKeyBlock * round_up(in_.value_width, kPanel<T>); }
+
+  const AttentionInputs<T>& in_;
+  const AttentionPlan<T>& plan_;
+  std::int64_t sequence_ = -1, key_head_ = -1;
+  bool used_once_ = false;
+  PoolArray<char> packed_;
+  PoolArray<T> panels_;
+};
+
+template <class T>
+struct ForwardOutputs {
+  T* out;
+  std::int64_t out_stride;
+  T* log_sum;
+  AttentionSummary<T> summary;
+};
+
+// What one thread needs.
+template <class T>
+class ForwardWorker {
+ public:
+  ForwardWorker(const AttentionInputs<T>& in, const AttentionPlan<T>& plan, const ForwardOutputs<T>& to)
+      : in_(in),
+        plan_(plan),
+        to_(to),
+        panels_(in, plan),
+        source_(in, plan),
+        output_columns_(round_up(in.value_width, kPanel<T>)),
+        queries_(in.function ? 0 : kForwardRows * in.width),
+        scores_(kForwardRows * kScoreStride<T>),
+        outputs_(kForwardRows * output_columns_),
+        rows_(kForwardRows),
+        logs_(round_up(kForwardRows, kLanes<T>)),
+        links_(to.summary.links > 0 ? kForwardRows : 1) {}
+
+  void run(const QueryTile& tile, std::int64_t head) {
+    const std::int64_t key_head = head / plan_.group();
+    if (!panels_.holds(tile.sequence, key_head)) {
+      panels_.start(tile.sequence, key_head, plan_.group() == 1 && plan_.tiles_of(tile.sequence) == 1);
+    }
+    start(tile, head);
+    for_each_span<T>(tile, [&](const KeySpan& span) HWY_ATTR {
+      const auto block = panels_.block(span.block);
+      source_.masked(tile, head, span, queries_.data(), block.keys, scores_.data());
+      to_.summary.entropy ? softmax<true>(tile, span) : softmax<false>(tile, span);
+      multiply_panels<T>({tile.rows, in_.value_width, span.keys(), scores_.data(), kScoreStride<T>, 1,
+                          block.values + span.begin * kPanel<T>, kKeyBlock * kPanel<T>, outputs_.data(),
+                          output_columns_, true});
+    });
+    finish(tile, head);
+  }
+
+ private:
+  void start(const QueryTile& tile, std::int64_t head) {
+    const std::int64_t token = plan_.first_query(tile.sequence) + tile.begin;
+    if (!in_.function) {
+      copy_scaled(in_.q + token * in_.q_stride + head * in_.width, in_.q_stride, tile.rows, in_.width,
+                  static_cast<T>(in_.scale), queries_.data(), in_.width);
+    }
+    std::fill(outputs_.data(), outputs_.data() + tile.rows * output_columns_, T{0});
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      rows_.data()[r] = SoftmaxRow<T>();
+      if (to_.summary.links > 0) clear_links(links_.data()[r]);
+    }
+  }
+
+  template <bool kWeighted>
+  void softmax(const QueryTile& tile, const KeySpan& span) {
+    const std::int64_t columns = round_up(span.keys(), kStrip<T>);
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      T* scores = scores_.data() + r * kScoreStride<T>;
+      const T maximum = row_maximum(scores, columns);
+      if (to_.summary.links > 0) {
+        update_links(links_.data()[r], to_.summary.links, scores, columns, maximum, span.first());
+      }
+      softmax_row<kWeighted>(scores, columns, maximum, rows_.data()[r], outputs_.data() + r * output_columns_,
+                             output_columns_);
+    }
+  }
+
+  void finish(const QueryTile& tile, std::int64_t head) {
+    const TileTag<T> d;
+    const std::int64_t first = plan_.first_query(tile.sequence) + tile.begin;
+    const bool summary = to_.summary.entropy || to_.summary.maximum || to_.summary.links > 0;
+    if (to_.log_sum || summary) {
+      for (std::int64_t r = 0; r < tile.rows; ++r) logs_.data()[r] = rows_.data()[r].sum;
+      map(d, logs_.data(), logs_.data(), tile.rows, [&](auto x) HEED_LAMBDA { return log(d, x); });
+    }
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      const SoftmaxRow<T>& row = rows_.data()[r];
+      const auto inverse = hn::Set(d, row.sum == 0 ? T{0} : 1 / row.sum);
+      map(d, outputs_.data() + r * output_columns_, to_.out + (first + r) * to_.out_stride + head * in_.value_width,
+          in_.value_width, [&](auto x) HEED_LAMBDA { return hn::Mul(x, inverse); });
+      const std::int64_t index = (first + r) * in_.query_heads + head;
+      if (to_.log_sum) to_.log_sum[index] = row.maximum + logs_.data()[r];
+      if (summary) {
+        finish_summary(to_.summary, row, logs_.data()[r], links_.data()[to_.summary.links > 0 ? r : 0], index);
+      }
+    }
+  }
+
+  const AttentionInputs<T>& in_;
+  const AttentionPlan<T>& plan_;
+  const ForwardOutputs<T>& to_;
+  KeyValuePanels<T> panels_;
+  ScoreSource<T> source_;
+  std::int64_t output_columns_;
+  PoolArray<T> queries_, scores_, outputs_;
+  PoolArray<SoftmaxRow<T>> rows_;
+  PoolArray<T> logs_;
+  PoolArray<RowLinks<T>> links_;
+};
+
+template <class T>
+void attention(const AttentionInputs<T>& in, T* out, std::int64_t out_stride, T* log_sum,
+               const AttentionSummary<T>& summary) {
+  check_attention(in);
+  HEED_CHECK(summary.links >= 0 && summary.links <= kMostLinks, "[attention] links are ", summary.links,
+             ", expected 0 to ", kMostLinks);
+  const AttentionPlan<T> plan(in, kForwardRows);
+  const ForwardOutputs<T> to{out, out_stride, log_sum, summary};
+  std::int64_t total = 0;
+  for (std::int64_t b = 0; b < plan.sequences(); ++b) total += in.query_heads * plan.cost_of_sequence(b);
+  constexpr std::int64_t kLeastCost = 1 << 11;  // scores that are worth another thread
+  const std::int64_t parts = std::clamp<std::int64_t>(total / kLeastCost, 1, current_threads());
+  parallel_for(parts, 1, [&](std::int64_t first_part, std::int64_t last_part) HWY_ATTR {
+    // Parts are contiguous in (sequence, head, tile) and of about equal cost.
+    const Range mine{total * first_part / parts, total * last_part / parts};
+    ForwardWorker<T> worker(in, plan, to);
+    std::int64_t at = 0;
+    for (std::int64_t b = 0; b < plan.sequences(); ++b) {
+      for (std::int64_t head = 0; head < in.query_heads; ++head) {
+        for (std::int64_t i = plan.first_tile(b); i < plan.first_tile(b + 1); ++i) {
+          if (at >= mine.begin && at < mine.end) worker.run(plan.tile(i), head);
+          at += plan.cost(plan.tile(i));
+        }
+      }
+    }
+  });
+}
+
+template <class T>
+void attention_rows(const AttentionInputs<T>& in, const T* log_sum, std::int64_t sequence, std::int64_t head,
+                    std::int64_t query_begin, std::int64_t queries, T* weights) {
+  check_attention(in);
+  const AttentionPlan<T> plan(in, kForwardRows);
+  HEED_CHECK(sequence >= 0 && sequence < plan.sequences(), "[attention_rows] sequence is ", sequence, " of ",
+             plan.sequences());
+  HEED_CHECK(head >= 0 && head < in.query_heads, "[attention_rows] head is ", head, " of ", in.query_heads);
+  HEED_CHECK(query_begin >= 0 && queries >= 0 && query_begin + queries <= plan.queries(sequence),
+             "[attention_rows] queries are ", query_begin, " to ", query_begin + queries, " of ",
+             plan.queries(sequence));
+  const std::int64_t keys = plan.keys(sequence), first = plan.first_query(sequence);
+  std::fill(weights, weights + queries * keys, T{0});
+  const ScoreSource<T> source(in, plan);
+  PoolArray<T> scaled(in.function ? 0 : kForwardRows * in.width), scores(kForwardRows * kScoreStride<T>);
+  PoolArray<T> packed(in.function ? 0 : kKeyBlock * in.width);
+  for (std::int64_t begin = query_begin; begin < query_begin + queries; begin += kForwardRows) {
+    const QueryTile tile = plan.make_tile(sequence, begin, std::min(kForwardRows, query_begin + queries - begin));
+    if (!in.function) {
+      copy_scaled(in.q + (first + begin) * in.q_stride + head * in.width, in.q_stride, tile.rows, in.width,
+                  static_cast<T>(in.scale), scaled.data(), in.width);
+    }
+    for_each_span<T>(tile, [&](const KeySpan& span) HWY_ATTR {
+      if (!in.function) {
+        pack_transposed(in.k + (plan.first_key(sequence) + span.block) * in.k_stride + head / plan.group() * in.width,
+                        in.k_stride, std::min(kKeyBlock, keys - span.block), in.width, packed.data());
+      }
+      source.masked(tile, head, span, scaled.data(), packed.data(), scores.data());
+      for (std::int64_t r = 0; r < tile.rows; ++r) {
+        T* row = scores.data() + r * kScoreStride<T>;
+        weights_of_row(row, round_up(span.keys(), kStrip<T>), log_sum[(first + begin + r) * in.query_heads + head],
+                       row);
+        std::copy(row, row + span.keys(), weights + (begin - query_begin + r) * keys + span.first());
+      }
+    });
+  }
+}
+
+HEED_TARGET_FUNCTIONS(HEED_ATTENTION_KERNELS)
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+HEED_PUBLIC_FUNCTIONS(HEED_ATTENTION_KERNELS)
+}  // namespace heed::kernels
+#endif  // HWY_ONCE

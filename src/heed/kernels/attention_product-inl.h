@@ -1,0 +1,103 @@
+// Products of tiles in scratch memory, with the register tile of the matrix product. Included once per target.
+#if defined(HEED_KERNELS_ATTENTION_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
+#undef HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "heed/kernels/gemm_panel-inl.h"
+#include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/ranges.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+inline constexpr std::int64_t kPanel = PackedMatrix<T>::kPanel;
+
+// sum[r, c] (+)= chain over k of a[r, k] * b[k, c]: as in gemm.h, each sum is one chain of fused multiply-adds in
+// ascending k, whatever the tiles. b is in panels; rows of sum have room for whole panels.
+template <class T>
+struct PanelProduct {
+  std::int64_t rows, columns, k_count;
+  const T* a;
+  std::int64_t row_stride, k_stride;
+  const T* b;
+  std::int64_t panel_stride;
+  T* sum;
+  std::int64_t sum_ld;
+  bool continues;
+};
+
+template <class T>
+void multiply_panels(const PanelProduct<T>& p) {
+  if (p.rows == 0 || p.columns == 0) return;
+  const std::int64_t tiles = ceil_div(p.rows, kTileRows<T>), vectors = ceil_div(p.columns, kLanes<T>);
+  const std::int64_t group = max_vectors<T>(static_cast<int>(ceil_div(p.rows, tiles)));
+  TileWork<T> work{};
+  work.row_stride = p.row_stride;
+  work.k_stride = p.k_stride;
+  work.panel_stride = p.panel_stride;
+  work.k_count = p.k_count;
+  work.sum_ld = p.sum_ld;
+  work.continues = p.continues;
+  work.next_b_step = ceil_div(kPanel<T>, tiles);
+  for (std::int64_t v = 0; v < vectors; v += group) {
+    const auto width = static_cast<std::size_t>(std::min(group, vectors - v));
+    const bool more = v + group < vectors;
+    work.b = p.b + v / kPanelVectors<T> * p.panel_stride;
+    const T* next_b = more ? work.b + group / kPanelVectors<T> * p.panel_stride : work.b;
+    T* sum = p.sum + v * kLanes<T>;
+    for (std::int64_t i = 0; i < tiles; ++i) {
+      const Range rows = part_of({0, p.rows}, tiles, i);
+      work.a = p.a + rows.begin * p.row_stride;
+      work.sum = sum + rows.begin * p.sum_ld;
+      work.next_sum = sum + (i + 1 < tiles ? rows.end * p.sum_ld : 0);
+      work.next_b = next_b + std::min(p.k_count * kPanel<T>, i * p.k_count * work.next_b_step);
+      kTiles<T>[static_cast<std::size_t>(rows.size() - 1)][width - 1](work);
+    }
+  }
+}
+
+// The transpose of from [columns, K] in panels: [column / kPanel][k][column % kPanel], zeros where columns end.
+template <class T>
+void pack_transposed(const T* from, std::int64_t ld, std::int64_t columns, std::int64_t K, T* to) {
+  for (std::int64_t c = 0; c < columns; c += kPanel<T>, to += K * kPanel<T>) {
+    transpose_panel(from + c * ld, ld, K, std::min(kPanel<T>, columns - c), to);
+  }
+}
+
+// from [K, columns] * factor in panels, panel_stride apart, zeros where columns end.
+template <class T>
+void pack_scaled(const T* from, std::int64_t ld, std::int64_t K, std::int64_t columns, T factor, T* to,
+                 std::int64_t panel_stride) {
+  for (std::int64_t c = 0; c < columns; c += kPanel<T>, to += panel_stride) {
+    const std::int64_t width = std::min(kPanel<T>, columns - c);
+    for (std::int64_t k = 0; k < K; ++k) {
+      T* row = to + k * kPanel<T>;
+      for (std::int64_t j = 0; j < width; ++j) row[j] = from[k * ld + c + j] * factor;
+      for (std::int64_t j = width; j < kPanel<T>; ++j) row[j] = T{0};
+    }
+  }
+}
+
+// to [rows, columns] with to_ld = from * factor.
+template <class T>
+void copy_scaled(const T* from, std::int64_t from_ld, std::int64_t rows, std::int64_t columns, T factor, T* to,
+                 std::int64_t to_ld) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) to[r * to_ld + c] = from[r * from_ld + c] * factor;
+  }
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // per-target include guard
