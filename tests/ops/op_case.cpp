@@ -43,6 +43,7 @@ std::vector<OpCase> op_cases(CaseSize size) {
   add_loss_cases(cases, size);
   add_reduce_cases(cases, size);
   add_attention_cases(cases, size);
+  add_rotary_cases(cases, size);
   return cases;
 }
 
