@@ -148,6 +148,7 @@ class Part {
   void set_a(TileWork<T>& work, Range rows, Range k) const {
     if (p_.transposed_a) {
       work.a = a_scratch_.data() + rows.begin * k.size();
+      work.k_stride = rows.size();
     } else {
       work.a = p_.a + (block_.begin + rows.begin) * p_.lda + k.begin;
       work.row_stride = p_.lda;

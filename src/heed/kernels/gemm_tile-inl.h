@@ -28,8 +28,8 @@ inline constexpr int kPanelVectors = static_cast<int>(64 / sizeof(T)) / kLanes<T
 // One tile: sum[r, j] (+)= sum over k of a[r, k] * b[k, j], in ascending k.
 template <class T>
 struct TileWork {
-  const T* a;  // a[r, k] is at r * row_stride + k or, if packed, at k * rows + r
-  std::int64_t row_stride;
+  const T* a;  // a[r, k] is at r * row_stride + k or, if it comes by columns, at k * k_stride + r
+  std::int64_t row_stride, k_stride;
   const T* b;  // first panel; the next is panel_stride elements further
   std::int64_t panel_stride;
   std::int64_t k_count;
@@ -98,15 +98,15 @@ HWY_INLINE void load_row(D d, Vec* row, const T* b, std::int64_t panel_stride, s
   ((row[V] = hn::Load(d, row_vector(b, panel_stride, V))), ...);
 }
 
-// kPacked: see TileWork::a. All offsets of the packed form are constants.
-template <bool kPacked, class T>
+// kByColumns: see TileWork::a.
+template <bool kByColumns, class T>
 HWY_INLINE T column_element(const T* a, std::int64_t row_stride, std::size_t r) {
-  return a[kPacked ? static_cast<std::int64_t>(r) : static_cast<std::int64_t>(r) * row_stride];
+  return a[kByColumns ? static_cast<std::int64_t>(r) : static_cast<std::int64_t>(r) * row_stride];
 }
 
-template <bool kPacked, class D, class Vec, class T, std::size_t... R>
+template <bool kByColumns, class D, class Vec, class T, std::size_t... R>
 HWY_INLINE void load_column(D d, Vec* column, const T* a, std::int64_t row_stride, std::index_sequence<R...>) {
-  ((column[R] = hn::Set(d, column_element<kPacked>(a, row_stride, R))), ...);
+  ((column[R] = hn::Set(d, column_element<kByColumns>(a, row_stride, R))), ...);
 }
 
 // sums[i * stride] = fma(x, y[i], sums[i * stride])
@@ -116,10 +116,10 @@ HWY_INLINE void multiply_add(Vec* sums, Vec x, const Vec* y, std::index_sequence
 }
 
 // One k of a tile that is higher than wide: the row of b stays in registers, the column of a passes by ...
-template <bool kPacked, int V, class D, class Vec, class T, std::size_t... R>
+template <bool kByColumns, int V, class D, class Vec, class T, std::size_t... R>
 HWY_INLINE void step_by_rows(D d, Vec* sums, const T* a, std::int64_t row_stride, const Vec* row,
                              std::index_sequence<R...>) {
-  (multiply_add<1>(sums + R * V, hn::Set(d, column_element<kPacked>(a, row_stride, R)), row,
+  (multiply_add<1>(sums + R * V, hn::Set(d, column_element<kByColumns>(a, row_stride, R)), row,
                    std::make_index_sequence<V>()),
    ...);
 }
@@ -146,28 +146,29 @@ HWY_INLINE void prefetch_c(const T* c, std::int64_t ld, std::index_sequence<R...
    ...);
 }
 
-template <bool kPacked, int R, int V, class D, class Vec, class T>
+template <bool kByColumns, int R, int V, class D, class Vec, class T>
 HWY_INLINE void tile_step(D d, Vec* sums, const T* a, std::int64_t row_stride, const T* b, std::int64_t panel_stride) {
   // For the compiler alone: without it g++ mixes the loads of several steps and runs out of registers.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if constexpr (R >= V) {
     Vec row[V];
     load_row(d, row, b, panel_stride, std::make_index_sequence<V>());
-    step_by_rows<kPacked, V>(d, sums, a, row_stride, row, std::make_index_sequence<R>());
+    step_by_rows<kByColumns, V>(d, sums, a, row_stride, row, std::make_index_sequence<R>());
   } else {
     Vec column[R];
-    load_column<kPacked>(d, column, a, row_stride, std::make_index_sequence<R>());
+    load_column<kByColumns>(d, column, a, row_stride, std::make_index_sequence<R>());
     step_by_vectors<R>(d, sums, column, b, panel_stride, std::make_index_sequence<V>());
   }
 }
 
-template <bool kPacked, class T, int R, int V>
+template <bool kByColumns, class T, int R, int V>
 HWY_NOINLINE void run_tile(const TileWork<T>& work) {
   const TileTag<T> d;
   using Vec = hn::Vec<TileTag<T>>;
   constexpr auto all = std::make_index_sequence<R * V>();
   constexpr auto panels = std::make_index_sequence<(V + kPanelVectors<T> - 1) / kPanelVectors<T>>();
-  constexpr std::int64_t a_step = kPacked ? R : 1, b_step = 64 / sizeof(T);
+  constexpr std::int64_t b_step = 64 / sizeof(T);
+  const std::int64_t a_step = kByColumns ? work.k_stride : 1;
   Vec sums[R * V];
   if (work.continues) {
     load_sums<V>(d, sums, work.sum, work.sum_ld, all);
@@ -188,13 +189,13 @@ HWY_NOINLINE void run_tile(const TileWork<T>& work) {
       prefetch_panels(next_b, panel_stride, panels);
       next_b += next_b_step;
     }
-    tile_step<kPacked, R, V>(d, sums, a, row_stride, b, panel_stride);
-    tile_step<kPacked, R, V>(d, sums, a + a_step, row_stride, b + b_step, panel_stride);
+    tile_step<kByColumns, R, V>(d, sums, a, row_stride, b, panel_stride);
+    tile_step<kByColumns, R, V>(d, sums, a + a_step, row_stride, b + b_step, panel_stride);
     a += 2 * a_step;
     b += 2 * b_step;
   }
   for (; k > 0; --k) {
-    tile_step<kPacked, R, V>(d, sums, a, row_stride, b, panel_stride);
+    tile_step<kByColumns, R, V>(d, sums, a, row_stride, b, panel_stride);
     a += a_step;
     b += b_step;
   }
@@ -206,17 +207,17 @@ using TileFunction = void (*)(const TileWork<T>&);
 template <class T>
 using TileRow = std::array<TileFunction<T>, kMostVectors<T>>;
 
-template <bool kPacked, class T, int R, std::size_t... V>
+template <bool kByColumns, class T, int R, std::size_t... V>
 constexpr TileRow<T> make_tile_row(std::index_sequence<V...>) {
-  return {&run_tile<kPacked, T, R, static_cast<int>(V) + 1>...};
+  return {&run_tile<kByColumns, T, R, static_cast<int>(V) + 1>...};
 }
-template <bool kPacked, class T, std::size_t... R>
+template <bool kByColumns, class T, std::size_t... R>
 constexpr std::array<TileRow<T>, sizeof...(R)> make_tile_table(std::index_sequence<R...>) {
-  return {make_tile_row<kPacked, T, static_cast<int>(R) + 1>(std::make_index_sequence<max_vectors<T>(R + 1)>())...};
+  return {make_tile_row<kByColumns, T, static_cast<int>(R) + 1>(std::make_index_sequence<max_vectors<T>(R + 1)>())...};
 }
-// kTiles<kPacked, T>[R - 1][V - 1] for 1 <= R <= kMostRows and 1 <= V <= max_vectors(R).
-template <bool kPacked, class T>
-inline constexpr auto kTiles = make_tile_table<kPacked, T>(std::make_index_sequence<kMostRows<T>>());
+// kTiles<kByColumns, T>[R - 1][V - 1] for 1 <= R <= kMostRows and 1 <= V <= max_vectors(R).
+template <bool kByColumns, class T>
+inline constexpr auto kTiles = make_tile_table<kByColumns, T>(std::make_index_sequence<kMostRows<T>>());
 
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
