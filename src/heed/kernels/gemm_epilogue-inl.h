@@ -9,10 +9,10 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
-#include <cstring>
 
 #include "heed/kernels/activation-inl.h"
 #include "heed/kernels/gemm.h"
+#include "heed/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -28,34 +28,17 @@ struct EpilogueBlock {
   std::int64_t ldc;
 };
 
-// The first count <= Lanes(d) elements; the other lanes are 0. Never touches memory behind them.
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load_some(D d, const T* from, std::int64_t count) {
-  if (count == static_cast<std::int64_t>(hn::Lanes(d))) return hn::LoadU(d, from);
-  HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)] = {};
-  std::memcpy(lanes, from, static_cast<std::size_t>(count) * sizeof(T));
-  return hn::Load(d, lanes);
-}
-
-template <class D, class T>
-HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to, std::int64_t count) {
-  if (count == static_cast<std::int64_t>(hn::Lanes(d))) return hn::StoreU(v, d, to);
-  HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(v, d, lanes);
-  std::memcpy(to, lanes, static_cast<std::size_t>(count) * sizeof(T));
-}
-
 template <Activation A, bool kDerivative, class T>
 void finish_block(const EpilogueBlock<T>& block, const Epilogue<T>& e) {
   const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t vector = lanes(d);
   for (std::int64_t r = 0; r < block.rows; ++r) {
     const std::int64_t m = block.m + r;
-    for (std::int64_t j = 0; j < block.columns; j += lanes) {
-      const std::int64_t n = block.n + j, count = HWY_MIN(lanes, block.columns - j);
+    for (std::int64_t j = 0; j < block.columns; j += vector) {
+      const std::int64_t n = block.n + j, count = HWY_MIN(vector, block.columns - j);
       auto value = load_some(d, block.sum + r * block.sum_ld + j, count);
       if (e.bias) value = hn::Add(value, load_some(d, e.bias + n, count));
-      if (e.pre_activation) store_some(d, value, e.pre_activation + m * e.pre_activation_ld + n, count);
+      if (e.pre_activation) store_some(value, d, e.pre_activation + m * e.pre_activation_ld + n, count);
       if constexpr (kDerivative) {
         const auto at = load_some(d, e.derivative_input + m * e.derivative_input_ld + n, count);
         value = hn::Mul(value, activate_derivative<A>(d, at));
@@ -65,7 +48,7 @@ void finish_block(const EpilogueBlock<T>& block, const Epilogue<T>& e) {
       if (e.residual) value = hn::Add(value, load_some(d, e.residual + m * e.residual_ld + n, count));
       T* c = block.c + m * block.ldc + n;
       if (e.accumulate) value = hn::Add(value, load_some(d, c, count));
-      store_some(d, value, c, count);
+      store_some(value, d, c, count);
     }
   }
 }
