@@ -263,6 +263,11 @@ TEST(JoinInside, FollowsLinksOnlyInside) {
   for (const char* bad : {"out", "out/secret", "out/new", "inner/up", "dangling"}) {
     error_of(ErrorKind::invalid_argument, [&] { join_inside(folder.path(), bad); });
   }
+  // Where links are trusted the name still has to be a plain one.
+  EXPECT_EQ(read_file(join_inside(folder.path(), "out/secret", Links::anywhere), 10), "x");
+  for (const char* bad : {"", "/etc/passwd", "../x", "out/../x", "."}) {
+    error_of(ErrorKind::invalid_argument, [&] { join_inside(folder.path(), bad, Links::anywhere); });
+  }
   // A folder whose name starts like ours is not inside it.
   fs::create_directory(folder.path().string() + "-twin");
   fs::create_directory_symlink(folder.path().string() + "-twin", folder.path() / "twin");

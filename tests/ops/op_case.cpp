@@ -42,6 +42,7 @@ std::vector<OpCase> op_cases(CaseSize size) {
   add_gather_cases(cases, size);
   add_loss_cases(cases, size);
   add_reduce_cases(cases, size);
+  add_rotary_cases(cases, size);
   return cases;
 }
 

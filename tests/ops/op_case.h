@@ -79,5 +79,6 @@ void add_normalize_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_gather_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_loss_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_reduce_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_rotary_cases(std::vector<OpCase>& cases, CaseSize size);
 
 }  // namespace heed::testing

@@ -220,7 +220,7 @@ void replace_file(const fs::path& path, std::string_view text) {
   replace_file(path, std::as_bytes(std::span(text)));
 }
 
-fs::path join_inside(const fs::path& folder, std::string_view relative) {
+fs::path join_inside(const fs::path& folder, std::string_view relative, Links links) {
   const auto refuse = [&](std::string_view why) {
     fail(ErrorKind::invalid_argument, "[join_inside] \"", relative, "\" ", why, ", expected a path inside ",
          folder.string());
@@ -238,7 +238,7 @@ fs::path join_inside(const fs::path& folder, std::string_view relative) {
     if (part == "..") refuse("has a \"..\" part");
     names_something = names_something || (part != "." && !part.empty());
     walked /= part;
-    if (!fs::is_symlink(fs::symlink_status(walked, error))) continue;
+    if (links == Links::anywhere || !fs::is_symlink(fs::symlink_status(walked, error))) continue;
     const fs::path target = fs::canonical(walked, error);
     if (error) refuse("passes a symbolic link that leads nowhere");
     if (!is_inside(root, target)) refuse("passes a symbolic link that leads outside");

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "heed/nn/initializer.h"
 #include "heed/tensor/tensor.h"
+#include "heed/tensor/tensor_map.h"
 
 namespace heed {
 
@@ -53,7 +53,6 @@ void initialize(Module& module, std::uint64_t seed);
 std::size_t set_trainable(Module& module, bool trainable, const std::function<bool(std::string_view)>& chosen);
 
 // Saving and loading work on named tensors; io/ brings them to and from files.
-using TensorMap = std::map<std::string, Tensor, std::less<>>;
 TensorMap state(Module& module);
 // Copies values (converted to each parameter's type). Throws naming every missing, unknown or wrongly shaped tensor,
 // and then changes nothing.
