@@ -1,0 +1,294 @@
+// heed lab long-range: how far back can a model remember? Recurrence has to carry a symbol through every step in
+// between; attention looks it up.
+//
+// A sequence is a key symbol, d distractors of the same alphabet and a question mark; the answer is the key. Three
+// models of equal parameter count learn all distances at once, on the same sequences.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/attention/positions.h"
+#include "heed/base/parallel.h"
+#include "heed/base/random.h"
+#include "heed/nn/layers.h"
+#include "heed/nn/recurrent.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/gather.h"
+#include "heed/ops/loss.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/normalize.h"
+#include "heed/ops/shape_ops.h"
+#include "heed/tensor/autograd.h"
+#include "heed/train/optimizer.h"
+#include "heed/train/schedule.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr std::int64_t kKeys = 16, kQuestion = kKeys, kSymbols = kKeys + 1;
+constexpr std::int64_t kWidth = 32;  // of embeddings, and of the attention model
+constexpr std::int64_t kTrainRows = 8, kTestRows = 256;
+constexpr double kPeakLearningRate = 3e-3;
+
+struct Choice {
+  std::vector<std::int64_t> distances = {2, 4, 8, 16, 32, 64, 128};
+  std::int64_t steps = 600;
+  std::uint64_t seed = 1;
+};
+
+struct Batch {
+  Tensor ids;  // [N]
+  Offsets offsets;
+  Tensor questions;  // [B] tokens that ask
+  Tensor answers;    // [B]
+};
+
+// `rows` sequences of each distance; a function of (seed, stream, number) alone.
+Batch make_batch(const Choice& choice, std::int64_t rows, std::string_view stream, std::int64_t number) {
+  Sequence draw{choice.seed, stream_id(stream, number), 0};
+  std::vector<std::int32_t> ids, answers;
+  std::vector<std::int64_t> lengths, questions;
+  for (std::int64_t distance : choice.distances) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      answers.push_back(static_cast<std::int32_t>(draw.uniform_integer(kKeys)));
+      ids.push_back(answers.back());
+      for (std::int64_t i = 0; i < distance; ++i) {
+        ids.push_back(static_cast<std::int32_t>(draw.uniform_integer(kKeys)));
+      }
+      questions.push_back(static_cast<std::int64_t>(ids.size()));
+      ids.push_back(static_cast<std::int32_t>(kQuestion));
+      lengths.push_back(distance + 2);
+    }
+  }
+  const auto count = static_cast<std::int64_t>(answers.size());
+  return {Tensor::from(ids, {static_cast<std::int64_t>(ids.size())}), Offsets(std::span<const std::int64_t>(lengths)),
+          Tensor::from(questions, {count}), Tensor::from(answers, {count})};
+}
+
+class RecallModel : public Module {
+ public:
+  // [B, kKeys]
+  virtual Tensor logits(const Batch& batch) const = 0;
+
+  void visit(Visitor& visitor) override {
+    visitor.child("symbol", symbol_);
+    visitor.child("answer", answer_);
+  }
+
+ protected:
+  explicit RecallModel(std::int64_t width) : answer_(width, kKeys) {}
+
+  Embedding symbol_{kSymbols, kWidth, Initializer::normal(0.5)};
+  Linear answer_;
+};
+
+// The hidden state at the question has to know the key.
+template <class Stack>
+class RecurrentRecall : public RecallModel {
+ public:
+  explicit RecurrentRecall(std::int64_t width) : RecallModel(width), stack_(kWidth, width) {}
+
+  Tensor logits(const Batch& batch) const override {
+    const Packed states = stack_.forward(Packed(symbol_.forward(batch.ids), batch.offsets), {});
+    return answer_.forward(embedding(states.values, batch.questions));
+  }
+
+  void visit(Visitor& visitor) override {
+    RecallModel::visit(visitor);
+    visitor.child("stack", stack_);
+  }
+
+ private:
+  Stack stack_;
+};
+
+// One head of attention from the question to its sequence.
+class AttentionRecall : public RecallModel {
+ public:
+  explicit AttentionRecall(std::int64_t width) : RecallModel(width) {}
+
+  Tensor logits(const Batch& batch) const override {
+    const Tensor positions =
+        embedding(sinusoidal_positions(batch.offsets.longest(), kWidth), position_ids(batch.offsets));
+    const Tensor x = add(symbol_.forward(batch.ids), positions);  // [N, C]
+    const Tensor asking = embedding(x, batch.questions);          // [B, C]
+    const Tensor mixed = attend(query_.forward(asking), key_.forward(x), value_.forward(x), batch.offsets);
+    return answer_.forward(output_.forward(mixed, Activation::none, asking));
+  }
+
+  void visit(Visitor& visitor) override {
+    RecallModel::visit(visitor);
+    visitor.child("query", query_);
+    visitor.child("key", key_);
+    visitor.child("value", value_);
+    visitor.child("output", output_);
+  }
+
+ private:
+  // softmax(q k^T / sqrt(C)) v for one query a sequence; sequences of equal length that stand together are one product.
+  static Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Offsets& offsets) {
+    std::vector<Tensor> mixed;
+    for (std::int64_t first = 0, last = 0; first < offsets.sequences(); first = last) {
+      const std::int64_t length = offsets.length(first);
+      while (last < offsets.sequences() && offsets.length(last) == length) ++last;
+      auto tokens = [&](const Tensor& x) {
+        return reshape(slice(x, 0, offsets.begin(first), offsets.end(last - 1)), {last - first, length, kWidth});
+      };
+      const Tensor asking = reshape(slice(q, 0, first, last), {last - first, 1, kWidth});
+      const Tensor scores =
+          scale(matmul(asking, transpose(tokens(k), 1, 2)), 1 / std::sqrt(static_cast<double>(kWidth)));
+      mixed.push_back(reshape(matmul(softmax(scores), tokens(v)), {last - first, kWidth}));
+    }
+    return concat(mixed, 0);
+  }
+
+  Linear query_{kWidth, kWidth}, key_{kWidth, kWidth}, value_{kWidth, kWidth}, output_{kWidth, kWidth};
+};
+
+// The recurrent model whose parameter count comes closest to `parameters`.
+template <class Model>
+std::unique_ptr<RecallModel> match(std::int64_t parameters) {
+  auto count = [](std::int64_t width) {
+    Model model(width);
+    return count_parameters(model);
+  };
+  std::int64_t width = 1;
+  while (count(width) < parameters) ++width;
+  if (width > 1 && parameters - count(width - 1) < count(width) - parameters) --width;
+  return std::make_unique<Model>(width);
+}
+
+struct Contestant {
+  const char* name;
+  char mark;
+  std::unique_ptr<RecallModel> model;
+  double seconds = 0;
+  std::vector<double> accuracy{};  // by distance
+};
+
+void train(Contestant& contestant, const Choice& choice) {
+  RecallModel& model = *contestant.model;
+  initialize(model, choice.seed);
+  const Schedule schedule{.peak = kPeakLearningRate,
+                          .warmup_steps = std::min<std::int64_t>(30, choice.steps / 2),
+                          .total_steps = choice.steps,
+                          .decay = Decay::cosine};
+  auto optimizer = make_adam({{parameters(model), 0.0}});
+  const std::int64_t tokens = make_batch(choice, kTrainRows, "train", 0).offsets.tokens();
+  Progress progress(fmt::format("{:<10}", contestant.name), choice.steps, tokens);
+  for (std::int64_t step = 0; step < choice.steps; ++step) {
+    const Batch batch = make_batch(choice, kTrainRows, "train", step);
+    const Tensor loss = cross_entropy(model.logits(batch), batch.answers);
+    backward(loss);
+    clip_gradient_norm(parameters(model), 1.0);
+    optimizer->step(schedule.learning_rate(step));
+    optimizer->clear_gradients();
+    progress.step_done(loss.item());
+  }
+  contestant.seconds = progress.seconds();
+}
+
+// Share of right answers on fresh sequences, one number a distance.
+void test(Contestant& contestant, const Choice& choice) {
+  NoGrad no_grad;
+  const Batch batch = make_batch(choice, kTestRows, "test", 0);
+  const Tensor logits = contestant.model->logits(batch);
+  for (std::size_t d = 0; d < choice.distances.size(); ++d) {
+    std::int64_t right = 0;
+    for (std::int64_t i = 0; i < kTestRows; ++i) {
+      const std::int64_t row = static_cast<std::int64_t>(d) * kTestRows + i;
+      const float* first = logits.data<float>() + row * kKeys;
+      right += std::max_element(first, first + kKeys) - first == static_cast<std::int64_t>(batch.answers.at({row}));
+    }
+    contestant.accuracy.push_back(static_cast<double>(right) / static_cast<double>(kTestRows));
+  }
+}
+
+void print_table(const std::vector<Contestant>& contestants, const Choice& choice) {
+  fmt::print("\nRight answers in % on {} fresh sequences a distance (chance: {:.1f} %)\n\n", kTestRows,
+             100.0 / static_cast<double>(kKeys));
+  fmt::print("{:<10} {:>10} {:>9}  ", "model", "parameters", "training");
+  for (std::int64_t distance : choice.distances) fmt::print(" {:>6}", fmt::format("d={}", distance));
+  fmt::print("\n");
+  for (const Contestant& contestant : contestants) {
+    fmt::print("{:<10} {:>10} {:>7.1f} s  ", contestant.name, count_parameters(*contestant.model), contestant.seconds);
+    for (double accuracy : contestant.accuracy) fmt::print(" {:>6.1f}", 100 * accuracy);
+    fmt::print("\n");
+  }
+}
+
+// Accuracy upwards, distance to the right; the marks of a distance stand side by side, so that none hides another.
+void print_plot(const std::vector<Contestant>& contestants, const Choice& choice) {
+  constexpr int kRows = 10;
+  fmt::print("\n");
+  for (int row = kRows; row >= 0; --row) {
+    std::string line;
+    for (std::size_t d = 0; d < choice.distances.size(); ++d) {
+      line += "  ";
+      for (const Contestant& contestant : contestants) {
+        line += std::lround(contestant.accuracy[d] * kRows) == row ? contestant.mark : ' ';
+      }
+      line += ' ';
+    }
+    fmt::print("{:>5} % │{}\n", row * 100 / kRows, line);
+  }
+  std::string axis, labels;
+  for (std::int64_t distance : choice.distances) {
+    axis += "──────";
+    labels += fmt::format("{:^6}", distance);
+  }
+  fmt::print("        └{}\n         {}  distance\n        ", axis, labels);
+  for (const Contestant& contestant : contestants) fmt::print("  {} = {}", contestant.mark, contestant.name);
+  fmt::print("\n");
+}
+
+int long_range(Choice choice) {
+  std::ranges::sort(choice.distances);
+  choice.distances.erase(std::ranges::unique(choice.distances).begin(), choice.distances.end());
+  std::vector<Contestant> contestants;
+  auto attention = std::make_unique<AttentionRecall>(kWidth);
+  const std::int64_t parameters = count_parameters(*attention);
+  contestants.push_back({"RNN", 'r', match<RecurrentRecall<Rnn>>(parameters)});
+  contestants.push_back({"GRU", 'g', match<RecurrentRecall<Gru>>(parameters)});
+  contestants.push_back({"attention", 'a', std::move(attention)});
+  fmt::print("A key symbol, d distractors, then the question which key it was: {} keys, {} threads, seed {}.\n", kKeys,
+             current_threads(), choice.seed);
+  std::fflush(stdout);
+  for (Contestant& contestant : contestants) {
+    train(contestant, choice);
+    test(contestant, choice);
+  }
+  print_table(contestants, choice);
+  print_plot(contestants, choice);
+  fmt::print(
+      "\nA recurrent state passes through every step between key and question, and so does the gradient that would\n"
+      "teach it: multiplied by a matrix and a slope each time, it fades (or explodes) with the distance. The gates of\n"
+      "the GRU can hold the state still, but have to learn it first. For attention every distance is one step.\n");
+  return 0;
+}
+
+}  // namespace
+
+void add_lab_long_range(CLI::App& lab, int& result) {
+  CLI::App* verb = lab.add_subcommand("long-range", "recall over growing distances: RNN, GRU and attention (a minute)");
+  auto choice = std::make_shared<Choice>();
+  verb->add_option("--distances", choice->distances, "numbers of distractors, with commas between")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  verb->add_option("--steps", choice->steps, "training steps a model")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  verb->add_option("--seed", choice->seed, "of weights and sequences")->capture_default_str();
+  verb->callback([choice, &result] { result = long_range(*choice); });
+}
+
+}  // namespace heed::cli
