@@ -118,7 +118,7 @@ double accuracy(const LookupModel& model, std::int64_t batches) {
 void train(LookupModel& model) {
   const Schedule schedule{.peak = 3e-3, .warmup_steps = 30, .total_steps = kSteps, .decay = Decay::cosine};
   auto optimizer = make_adam({{parameters(model), 0.01}});
-  Progress progress("", kSteps, kBatch * kTokens);
+  Progress progress("", kSteps, kSteps * kBatch * kTokens);
   for (std::int64_t step = 0; step < kSteps; ++step) {
     const Batch batch = make_batch(kTrainStream, step);
     const Tensor loss = cross_entropy(model.forward(batch), batch.answers);
@@ -126,7 +126,7 @@ void train(LookupModel& model) {
     clip_gradient_norm(parameters(model), 1.0);
     optimizer->step(schedule.learning_rate(step));
     optimizer->clear_gradients();
-    progress.step_done(loss.item());
+    progress.step_done(loss.item(), kBatch * kTokens);
   }
 }
 
