@@ -261,10 +261,11 @@ int long_range(Choice choice) {
   print_table(contestants, choice);
   print_plot(contestants, choice);
   fmt::print(
-      "\nA recurrent state passes through every step between key and question, and so does the gradient that would\n"
-      "teach it: multiplied by a matrix and a slope each time, it fades (or explodes) with the distance. The gates of\n"
-      "the GRU can hold the state still, but have to learn it first. For attention every distance is one step.\n"
-      "What fails is learning, not capacity: taught beside short distances, long ones can be learned by all three.\n");
+      "\nA recurrent state passes through every step between key and question, and so does the gradient\n"
+      "that would teach it: multiplied by a matrix and a slope each time, it fades (or explodes) with the\n"
+      "distance. The gates of the GRU can hold the state still, but have to learn it first. For attention\n"
+      "every distance is one step. What fails is learning, not capacity: taught beside short distances,\n"
+      "long ones can be learned by all three.\n");
   return 0;
 }
 

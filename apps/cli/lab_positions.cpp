@@ -27,19 +27,22 @@ struct Lesson {
 };
 constexpr Lesson kLessons[] = {
     {"sinusoidal",
-     "Each pair of columns is the hand of a clock: the first turn quickly and tell neighbours apart, the last\n"
-     "hardly move and tell the beginning from the end. Going k positions on turns every hand by a fixed angle,\n"
-     "wherever one starts, so that \"k words back\" is one linear map that attention can learn. Hands never leave\n"
-     "their circle, so a text longer than any in training still gets codes of the familiar size."},
+     "Each pair of columns is the hand of a clock: the first turn quickly and tell neighbours apart,\n"
+     "the last hardly move and tell the beginning from the end. Going k positions on turns every hand\n"
+     "by a fixed angle, wherever one starts, so that \"k words back\" is one linear map that attention\n"
+     "can learn. Hands never leave their circle, so a text longer than any in training still gets\n"
+     "codes of the familiar size."},
     {"integer",
-     "Counting is unique and evenly spaced, but the code of word 400 is 400 times that of word 1 and drowns the\n"
-     "word it is added to. Worse, a model trained on short texts has never met the numbers of a long one."},
+     "Counting is unique and evenly spaced, but the code of word 400 is 400 times that of word 1 and\n"
+     "drowns the word it is added to. Worse, a model trained on short texts has never met the numbers\n"
+     "of a long one."},
     {"fraction",
-     "Dividing by the length keeps the codes between 0 and 1, but now the step to the next word depends on the\n"
-     "length of the text: \"two words back\" is another number in every text, and no fixed weights can learn it."},
+     "Dividing by the length keeps the codes between 0 and 1, but now the step to the next word\n"
+     "depends on the length of the text: \"two words back\" is another number in every text, and no\n"
+     "fixed weights can learn it."},
     {"random",
-     "Fresh random codes tell positions apart, but the same position gets another code every time it is asked\n"
-     "for: there is nothing to learn, and the same text does not give the same answer twice."},
+     "Fresh random codes tell positions apart, but the same position gets another code every time it\n"
+     "is asked for: there is nothing to learn, and the same text does not give the same answer twice."},
 };
 
 PositionEncoding encoding_of(const Choice& choice) {
@@ -74,9 +77,8 @@ void draw(const PositionEncoding& encoding, const Choice& choice) {
     low = std::min(low, least);
     high = std::max(high, most);
   }
-  fmt::print(
-      "{} positions of a text of {} words, one a row (down); {} columns (across).  ' ' is {:.3g}, '{}' is {:.3g}.\n\n",
-      choice.encoding, choice.length, choice.width, low, kShades.back(), high);
+  fmt::print("{} codes of a text of {} words: positions down, {} columns across, ' ' {:.3g} to '{}' {:.3g}\n\n",
+             choice.encoding, choice.length, choice.width, low, kShades.back(), high);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::string line;
     for (std::int64_t column : columns) {

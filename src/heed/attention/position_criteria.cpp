@@ -48,7 +48,7 @@ PositionVerdict check_unique(const Codes& codes) {
     }
   }
   return {"unique", least > 0, least,
-          sentence("The closest two positions, ", first, " and ", second, ", are ", least, " apart.")};
+          sentence("The closest two, ", first, " and ", second, ", are ", least, " apart.")};
 }
 
 PositionVerdict check_distance(const Codes& codes, const Codes& longer) {
@@ -68,8 +68,7 @@ PositionVerdict check_distance(const Codes& codes, const Codes& longer) {
     if (spread > worst) worst = spread, worst_step = step;
   }
   return {"consistent distance", worst <= 1e-6, worst,
-          sentence("The distance of two positions ", worst_step, " apart varies by ", 100 * worst,
-                   " % with the place and the length of the text.")};
+          sentence("The distance of codes ", worst_step, " apart varies by ", 100 * worst, " %.")};
 }
 
 double largest(const Codes& codes) {
@@ -85,8 +84,8 @@ PositionVerdict check_bounded(const Codes& codes, const Codes& longest) {
   const double trained = largest(codes), beyond = largest(longest);
   const double growth = std::isinf(beyond) ? kInfinity : beyond / std::max(trained, std::numeric_limits<double>::min());
   const std::string text =
-      std::isinf(growth) ? sentence("Beyond the ", codes.size(), " positions of training there is no code.")
-                         : sentence("Values reach ", trained, " in training and ", beyond, " at 8 times the length.");
+      std::isinf(growth) ? sentence("Beyond the ", codes.size(), " positions of training some have no code.")
+                         : sentence("Values reach ", trained, " in training and ", beyond, " at 8 times its length.");
   return {"bounded", growth <= 1.05, growth, text};
 }
 
@@ -99,7 +98,7 @@ PositionVerdict check_deterministic(const Codes& once, const Codes& again) {
     different += same ? 0 : 1;
   }
   return {"deterministic", different == 0, static_cast<double>(different),
-          sentence("Asked twice, ", different, " of ", once.size(), " positions gave another code.")};
+          sentence("Asked twice, ", different, " of ", once.size(), " gave another code.")};
 }
 
 }  // namespace
