@@ -13,12 +13,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Twelve chains hide the latency of the multiply-add on all CPUs that have two units for it. The number of flops goes
 // to *flops; the result keeps the compiler from leaving the work out.
-float multiply_add_chains(std::int64_t steps, double* flops) {
+float multiply_add_chains(std::int64_t steps, float start, double* flops) {
   const hn::ScalableTag<float> d;
-  const auto a = hn::Set(d, 0.999f), b = hn::Set(d, 0.001f);
-  auto c0 = hn::Set(d, 0.0f), c1 = hn::Set(d, 0.1f), c2 = hn::Set(d, 0.2f), c3 = hn::Set(d, 0.3f);
-  auto c4 = hn::Set(d, 0.4f), c5 = hn::Set(d, 0.5f), c6 = hn::Set(d, 0.6f), c7 = hn::Set(d, 0.7f);
-  auto c8 = hn::Set(d, 0.8f), c9 = hn::Set(d, 0.9f), c10 = hn::Set(d, 1.0f), c11 = hn::Set(d, 1.1f);
+  const auto a = hn::Set(d, 0.999f), b = hn::Set(d, 0.001f), c = hn::Set(d, start);
+  // Starts that the compiler does not know: it would leave out a chain that stands still.
+  auto c0 = c, c1 = hn::Add(c0, c), c2 = hn::Add(c1, c), c3 = hn::Add(c2, c), c4 = hn::Add(c3, c), c5 = hn::Add(c4, c);
+  auto c6 = hn::Add(c5, c), c7 = hn::Add(c6, c), c8 = hn::Add(c7, c), c9 = hn::Add(c8, c), c10 = hn::Add(c9, c);
+  auto c11 = hn::Add(c10, c);
   for (std::int64_t i = 0; i < steps; ++i) {
     c0 = hn::MulAdd(c0, a, b), c1 = hn::MulAdd(c1, a, b), c2 = hn::MulAdd(c2, a, b), c3 = hn::MulAdd(c3, a, b);
     c4 = hn::MulAdd(c4, a, b), c5 = hn::MulAdd(c5, a, b), c6 = hn::MulAdd(c6, a, b), c7 = hn::MulAdd(c7, a, b);
@@ -81,7 +82,7 @@ double peak_gflops(int threads) {
       parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           double done = 0;
-          sink = HWY_DYNAMIC_DISPATCH(multiply_add_chains)(kSteps, &done);
+          sink = HWY_DYNAMIC_DISPATCH(multiply_add_chains)(kSteps, 0.1f + sink, &done);
           flops[static_cast<std::size_t>(i)] = done;
         }
       });

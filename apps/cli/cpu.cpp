@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
+
 #include "heed/kernels/target.h"
 #include "verbs.h"
 
 namespace heed::cli {
+namespace {
 
 int cpu() {
   const CpuReport report = cpu_report();
@@ -17,6 +20,13 @@ int cpu() {
   fmt::print("threads      {} (affinity {}{})\n", report.usable, report.affinity_cpus,
              report.quota_cpus > 0 ? fmt::format(", cgroup quota {:.2f}", report.quota_cpus) : ", no cgroup quota");
   return 0;
+}
+
+}  // namespace
+
+void add_cpu(CLI::App& app, int& result) {
+  app.add_subcommand("cpu", "show what this machine offers and which instruction set the kernels use")
+      ->callback([&result] { result = cpu(); });
 }
 
 }  // namespace heed::cli

@@ -5,11 +5,9 @@
 // No fixed weights can solve it: the position of the answer changes with every example. One attention layer can.
 #include <fmt/core.h>
 
-#include <unistd.h>
+#include <CLI/CLI.hpp>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "heed/base/parallel.h"
@@ -24,6 +22,7 @@
 #include "heed/tensor/autograd.h"
 #include "heed/train/optimizer.h"
 #include "heed/train/schedule.h"
+#include "progress.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -119,8 +118,7 @@ double accuracy(const LookupModel& model, std::int64_t batches) {
 void train(LookupModel& model) {
   const Schedule schedule{.peak = 3e-3, .warmup_steps = 30, .total_steps = kSteps, .decay = Decay::cosine};
   auto optimizer = make_adam({{parameters(model), 0.01}});
-  const auto start = std::chrono::steady_clock::now();
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+  Progress progress("", kSteps, kSteps * kBatch * kTokens);
   for (std::int64_t step = 0; step < kSteps; ++step) {
     const Batch batch = make_batch(kTrainStream, step);
     const Tensor loss = cross_entropy(model.forward(batch), batch.answers);
@@ -128,17 +126,8 @@ void train(LookupModel& model) {
     clip_gradient_norm(parameters(model), 1.0);
     optimizer->step(schedule.learning_rate(step));
     optimizer->clear_gradients();
-    if ((step + 1) % (terminal ? 20 : 150) != 0) continue;
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const double done = static_cast<double>(step + 1) / static_cast<double>(kSteps);
-    const auto filled = static_cast<std::size_t>(done * 24);
-    fmt::print(stderr, "{}[{}{}] step {}/{}  loss {:.4f}  {:.0f} tokens/s  {:.1f} s left{}", terminal ? "\r" : "",
-               std::string(filled, '#'), std::string(24 - filled, '.'), step + 1, kSteps, loss.item(),
-               static_cast<double>((step + 1) * kBatch * kTokens) / seconds, seconds / done - seconds,
-               terminal ? "   " : "\n");
-    std::fflush(stderr);
+    progress.step_done(loss.item(), kBatch * kTokens);
   }
-  if (terminal) fmt::print(stderr, "\n");
 }
 
 // A question, where the model looked, and its answer.
@@ -155,8 +144,6 @@ void show(const Batch& batch, const Tensor& logits, const Tensor& weights, std::
              static_cast<char>('a' + static_cast<int>(batch.letters.at({row, kPairs}))), best(logits, row),
              batch.answers.at({row}), looks);
 }
-
-}  // namespace
 
 int demo() {
   LookupModel model;
@@ -178,6 +165,13 @@ int demo() {
   for (std::int64_t row = 0; row < 4; ++row) show(batch, logits, weights, row);
   fmt::print("\nNext: ./test.sh runs the tests; README.md shows how to use heed from C++.\n");
   return after > 0.9 ? 0 : 1;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, int& result) {
+  app.add_subcommand("demo", "train a tiny attention encoder on built-in data and show what it attends to (seconds)")
+      ->callback([&result] { result = demo(); });
 }
 
 }  // namespace heed::cli

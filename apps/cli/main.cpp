@@ -10,16 +10,8 @@
 namespace heed::cli {
 namespace {
 
-struct Verb {
-  const char* name;
-  const char* summary;
-  int (*run)();
-};
-
-constexpr Verb kVerbs[] = {
-    {"demo", "train a tiny attention encoder on built-in data and show what it attends to (seconds)", demo},
-    {"cpu", "show what this machine offers and which instruction set the kernels use", cpu},
-};
+using AddVerb = void (*)(CLI::App& app, int& result);
+constexpr AddVerb kVerbs[] = {add_demo, add_lab, add_cpu};
 
 // 2 is for the command line itself, as CLI11 and most tools have it.
 int exit_code(ErrorKind kind) {
@@ -41,9 +33,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", HEED_VERSION);
   app.footer("Start with: heed demo");
   int result = 0;
-  for (const Verb& verb : kVerbs) {
-    app.add_subcommand(verb.name, verb.summary)->callback([&result, &verb] { result = verb.run(); });
-  }
+  for (AddVerb add : kVerbs) add(app, result);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

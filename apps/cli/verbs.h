@@ -1,9 +1,18 @@
-// The verbs of the `heed` command: one file each, listed in main.cpp.
+// The verbs of the `heed` command: one file each. A verb adds itself, with its options, to the command it belongs to;
+// when it is the one that was asked for, it runs and leaves its exit code in `result`.
 #pragma once
+
+namespace CLI {
+class App;
+}
 
 namespace heed::cli {
 
-int demo();  // trains a tiny encoder on built-in data and shows what it attends to
-int cpu();   // what this machine offers and what the kernels use of it
+void add_demo(CLI::App& app, int& result);  // trains a tiny encoder on built-in data and shows what it attends to
+void add_cpu(CLI::App& app, int& result);   // what this machine offers and what the kernels use of it
+void add_lab(CLI::App& app, int& result);   // experiments that explain
+
+void add_lab_positions(CLI::App& lab, int& result);   // position encodings and what they should do
+void add_lab_long_range(CLI::App& lab, int& result);  // recall over distance: recurrence against attention
 
 }  // namespace heed::cli

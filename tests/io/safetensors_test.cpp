@@ -273,6 +273,11 @@ TEST(Safetensors, LongAndStrangeNamesStayReadableInMessages) {
   const std::string name(10000, 'n');
   const auto path = folder.write("x", file_text("{\"" + name + "\\n\":{}}"));
   EXPECT_LT(error_of(ErrorKind::bad_format, [&] { read_all(path); }).size(), 400u);
+  std::string ones = "1";
+  for (int axis = 1; axis < 5000; ++axis) ones += ",1";
+  const auto deep =
+      folder.write("y", file_text(R"({"a":{"dtype":"U8","shape":[)" + ones + R"(],"data_offsets":[0,1]}})", "x"));
+  EXPECT_LT(error_of(ErrorKind::bad_format, [&] { read_all(deep); }).size(), 400u);
 }
 
 TEST(Safetensors, TheWriterRefusesWhatCannotBeRead) {

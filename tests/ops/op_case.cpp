@@ -41,6 +41,7 @@ std::vector<OpCase> op_cases(CaseSize size) {
   add_normalize_cases(cases, size);
   add_gather_cases(cases, size);
   add_loss_cases(cases, size);
+  add_recurrent_cases(cases, size);
   add_reduce_cases(cases, size);
   add_attention_cases(cases, size);
   add_rotary_cases(cases, size);

@@ -78,6 +78,7 @@ void add_matmul_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_normalize_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_gather_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_loss_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_recurrent_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_reduce_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_attention_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_rotary_cases(std::vector<OpCase>& cases, CaseSize size);

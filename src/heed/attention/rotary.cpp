@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/base/memory.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/checks.h"
 #include "heed/tensor/autograd.h"

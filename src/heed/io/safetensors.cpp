@@ -69,14 +69,14 @@ std::string shown_name(std::string_view name) {
   return text + (name.size() > kLongest ? "...\"" : "\"");
 }
 
-// [2,3], as JSON has it.
+// [2,3], as JSON has it; only the beginning of what could not be a Tensor.
 std::string printed(std::span<const std::int64_t> sizes) {
   std::string text = "[";
-  for (std::int64_t size : sizes) {
+  for (std::int64_t size : sizes.first(std::min<std::size_t>(sizes.size(), 2 * kMaxRank))) {
     if (text.size() > 1) text += ',';
     text += std::to_string(size);
   }
-  return text + "]";
+  return text + (sizes.size() > 2 * kMaxRank ? ",...]" : "]");
 }
 
 // The header's text; throws if it does not lie inside the file.

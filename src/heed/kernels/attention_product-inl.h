@@ -29,7 +29,7 @@ template <class T>
 struct PanelProduct {
   std::int64_t rows, columns, k_count;
   const T* a;
-  std::int64_t row_stride, k_stride;
+  std::int64_t row_stride, k_stride;  // one of them is 1
   const T* b;
   std::int64_t panel_stride;
   T* sum;
@@ -48,6 +48,7 @@ void multiply_panels(const PanelProduct<T>& p) {
   work.panel_stride = p.panel_stride;
   work.k_count = p.k_count;
   work.sum_ld = p.sum_ld;
+  work.ldc = p.sum_ld;
   work.continues = p.continues;
   work.next_b_step = ceil_div(kPanel<T>, tiles);
   for (std::int64_t v = 0; v < vectors; v += group) {
@@ -60,9 +61,10 @@ void multiply_panels(const PanelProduct<T>& p) {
       const Range rows = part_of({0, p.rows}, tiles, i);
       work.a = p.a + rows.begin * p.row_stride;
       work.sum = sum + rows.begin * p.sum_ld;
-      work.next_sum = sum + (i + 1 < tiles ? rows.end * p.sum_ld : 0);
+      work.next_c = sum + (i + 1 < tiles ? rows.end * p.sum_ld : 0);
       work.next_b = next_b + std::min(p.k_count * kPanel<T>, i * p.k_count * work.next_b_step);
-      kTiles<T>[static_cast<std::size_t>(rows.size() - 1)][width - 1](work);
+      const auto row_index = static_cast<std::size_t>(rows.size() - 1);
+      (p.k_stride == 1 ? kTiles<false, T> : kTiles<true, T>)[row_index][width - 1](work);
     }
   }
 }

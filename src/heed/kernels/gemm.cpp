@@ -100,22 +100,37 @@ class Part {
   void run_block(Range k, bool continues, bool last) {
     const std::int64_t tiles = ceil_div(block_.size(), kTileRows<T>);
     if (p_.transposed_a) pack_a(k, tiles);
-    const std::int64_t group = max_vectors<T>(static_cast<int>(ceil_div(block_.size(), tiles))) / kPanelVectors<T>;
-    for (std::int64_t panel = panels_.begin; panel < panels_.end; panel += group) {
-      run_panels({panel, std::min(panel + group, panels_.end)}, k, tiles, continues, last);
+    for (std::int64_t panel = panels_.begin; panel < panels_.end;) {
+      const TileWidth width = width_at(panel, tiles);
+      const std::int64_t vectors = tile_vectors<T>(static_cast<int>(ceil_div(block_.size(), tiles)), width);
+      const std::int64_t end = panel + ceil_div(vectors, kPanelVectors<T>);
+      run_panels({panel, end}, width, vectors, k, tiles, continues, last);
+      panel = end;
     }
   }
 
+  // The widest tile that fits the panels left. Only a block of a single tile of rows has wide ones.
+  TileWidth width_at(std::int64_t panel, std::int64_t tiles) const {
+    if (columns_.end - panel * kPanel <= kLanes<T>) return kNarrow;
+    const std::int64_t vectors = (panels_.end - panel) * kPanelVectors<T>;
+    for (const TileWidth width : {kWidest, kDouble}) {
+      if (tiles == 1 && !p_.transposed_a && tile_vectors<T>(static_cast<int>(block_.size()), width) <= vectors) {
+        return width;
+      }
+    }
+    return kTileVectors<T> <= vectors ? kNormal : kNarrow;
+  }
+
   // All tiles of the block of rows for a group of panels.
-  void run_panels(Range panels, Range k, std::int64_t tiles, bool continues, bool last) {
+  void run_panels(Range panels, TileWidth width, std::int64_t vectors, Range k, std::int64_t tiles, bool continues,
+                  bool last) {
     const Range columns = columns_of(panels);
     const bool partial = columns.size() < panels.size() * kPanel;
-    const auto vectors = static_cast<std::size_t>(ceil_div(columns.size(), kLanes<T>));
     T* c = p_.c + block_.begin * p_.ldc + columns.begin;
     T* sum = c;
     std::int64_t sum_ld = p_.ldc;
     if (sums_apart_ || partial) {
-      sum_ld = sums_wait_ ? panels_.size() * kPanel : static_cast<std::int64_t>(vectors) * kLanes<T>;
+      sum_ld = sums_wait_ ? panels_.size() * kPanel : vectors * kLanes<T>;
       sum = sums_.data() + (sums_wait_ ? columns.begin - columns_.begin : 0);
     }
     TileWork<T> work{};
@@ -127,7 +142,7 @@ class Part {
     work.ldc = p_.ldc;
     const bool more = panels.end < panels_.end;
     const T* next_b = more ? work.b + panels.size() * work.panel_stride : work.b;
-    if (vectors == 1 && !p_.transposed_a) tiles = ceil_div(block_.size(), kMostRows<T>);
+    if (width == kNarrow && !p_.transposed_a) tiles = ceil_div(block_.size(), kMostRows<T>);
     work.next_b_step = ceil_div(kPanel, tiles);
     for (std::int64_t i = 0; i < tiles; ++i) {
       const Range rows = part_of({0, block_.size()}, tiles, i);
@@ -136,7 +151,7 @@ class Part {
       work.next_c = rows.end < block_.size() ? c + rows.end * p_.ldc : c + (more ? columns.size() : 0);
       work.next_b = next_b + std::min(k.size() * kPanel, i * k.size() * work.next_b_step);
       const auto row_index = static_cast<std::size_t>(rows.size() - 1);
-      (p_.transposed_a ? kTiles<true, T> : kTiles<false, T>)[row_index][vectors - 1](work);
+      (p_.transposed_a ? kTiles<true, T>[row_index] : kTiles<false, T>[row_index])[width](work);
       if (last && (!plain_ || partial)) {
         finish_block(EpilogueBlock<T>{block_.begin + rows.begin, columns.begin, rows.size(), columns.size(), work.sum,
                                       sum_ld, p_.c, p_.ldc},

@@ -50,14 +50,10 @@ template <class T>
 inline constexpr int kTileVectors = kPanelVectors<T> < 2 ? 2 : kPanelVectors<T>;
 template <class T>
 inline constexpr int kTileRows = HWY_MAX(1, (kRegisters - 1 - kTileVectors<T>) / kTileVectors<T>);
-// A tile of one vector, at the right edge of C, is higher, and a tile of few rows is wider, so that enough independent
-// chains are in flight.
+// A tile of one vector, at the right edge of C, may be higher.
 template <class T>
 inline constexpr int kMostRows = HWY_MAX(kTileVectors<T> == 2 ? 8 : 1, kTileRows<T>);
-template <class T>
-constexpr int max_rows(int vectors) {
-  return vectors == 1 ? kMostRows<T> : kTileRows<T>;
-}
+// A tile of few rows may be wider, so that enough independent chains are in flight.
 template <class T>
 inline constexpr int kMostVectors = HWY_MAX(8, kTileVectors<T>);
 template <class T>
@@ -68,6 +64,13 @@ constexpr int max_vectors(int rows) {
     if (rows * wider + HWY_MIN(rows, wider) + 1 <= kRegisters) vectors = wider;
   }
   return vectors;
+}
+
+enum TileWidth { kNarrow, kNormal, kDouble, kWidest, kWidths };
+template <class T>
+constexpr int tile_vectors(int rows, TileWidth width) {
+  constexpr int vectors[] = {1, kTileVectors<T>, 2 * kTileVectors<T>, kMostVectors<T>};
+  return HWY_MIN(vectors[width], max_vectors<T>(rows));
 }
 
 // The index sequences make every index of the arrays a constant in the front end: only then does g++ keep the sums in
@@ -205,19 +208,25 @@ HWY_NOINLINE void run_tile(const TileWork<T>& work) {
 template <class T>
 using TileFunction = void (*)(const TileWork<T>&);
 template <class T>
-using TileRow = std::array<TileFunction<T>, kMostVectors<T>>;
+using TileRow = std::array<TileFunction<T>, kWidths>;
 
-template <bool kByColumns, class T, int R, std::size_t... V>
-constexpr TileRow<T> make_tile_row(std::index_sequence<V...>) {
-  return {&run_tile<kByColumns, T, R, static_cast<int>(V) + 1>...};
+template <bool kByColumns, class T, int R>
+constexpr TileRow<T> make_tile_row() {
+  constexpr auto widest = kByColumns ? kNormal : kWidest;
+  return {&run_tile<kByColumns, T, R, tile_vectors<T>(R, kNarrow)>,
+          &run_tile<kByColumns, T, R, tile_vectors<T>(R, kNormal)>,
+          &run_tile<kByColumns, T, R, tile_vectors<T>(R, HWY_MIN(kDouble, widest))>,
+          &run_tile<kByColumns, T, R, tile_vectors<T>(R, widest)>};
 }
 template <bool kByColumns, class T, std::size_t... R>
 constexpr std::array<TileRow<T>, sizeof...(R)> make_tile_table(std::index_sequence<R...>) {
-  return {make_tile_row<kByColumns, T, static_cast<int>(R) + 1>(std::make_index_sequence<max_vectors<T>(R + 1)>())...};
+  return {make_tile_row<kByColumns, T, static_cast<int>(R) + 1>()...};
 }
-// kTiles<kByColumns, T>[R - 1][V - 1] for 1 <= R <= kMostRows and 1 <= V <= max_vectors(R).
+// kTiles<kByColumns, T>[R - 1][width] computes R <= kMostRows rows and tile_vectors(R, width) vectors. A tile by
+// columns has at most kTileRows rows and is at most kNormal.
 template <bool kByColumns, class T>
-inline constexpr auto kTiles = make_tile_table<kByColumns, T>(std::make_index_sequence<kMostRows<T>>());
+inline constexpr auto kTiles =
+    make_tile_table<kByColumns, T>(std::make_index_sequence<kByColumns ? kTileRows<T> : kMostRows<T>>());
 
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -41,13 +41,13 @@ class Context {
   Context child(std::string_view name) const {
     Context part = *this;
     part.place_ = stream_id(place_, name);
-    if (probe_) part.path_ += (path_.empty() ? "" : ".") + std::string(name);
+    if (probe_) (part.path_ += path_.empty() ? "" : ".") += name;
     return part;
   }
   Context child(std::string_view name, std::uint64_t index) const {
     Context part = child(name);
     part.place_ = stream_id(part.place_, index);
-    if (probe_) part.path_ += "." + std::to_string(index);
+    if (probe_) (part.path_ += '.') += std::to_string(index);
     return part;
   }
 

@@ -4,25 +4,11 @@
 #include "heed/kernels/reduce.h"
 #include "heed/ops/checks.h"
 #include "heed/ops/matmul.h"
+#include "heed/ops/packed_weight.h"
 #include "heed/tensor/autograd.h"
 
 namespace heed {
 namespace {
-
-// How a weight [out, in] is used: y = x W^T (forward) or dx = dy W (backward). Both layouts are cached with its bytes.
-enum class Use { forward, backward };
-
-template <class T>
-std::shared_ptr<const kernels::PackedMatrix<T>> packed_weight(const Tensor& weight, Use use) {
-  const std::int64_t out = weight.size(0), in = weight.size(1);
-  const bool forward = use == Use::forward;
-  return weight.storage()->packed<T>({.offset = weight.offset(),
-                                      .rows = forward ? in : out,
-                                      .columns = forward ? out : in,
-                                      .leading = in,
-                                      .transposed = forward,
-                                      .is_f64 = std::is_same_v<T, double>});
-}
 
 // x as [tokens, width]; copies only a strided view.
 Tensor flat(const Tensor& x) {
@@ -69,7 +55,7 @@ Tensor input_gradient(const Tensor& dy, const Tensor& weight, Activation activat
       epilogue.derivative_input = derivative_at.data<T>();
       epilogue.derivative_input_ld = derivative_at.size(1);
     }
-    multiply_into<T>(gradient, dy, *packed_weight<T>(weight, Use::backward), epilogue);
+    multiply_into<T>(gradient, dy, *packed_weight<T>(weight, WeightUse::backward), epilogue);
   });
   return gradient;
 }
@@ -91,7 +77,7 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activa
       epilogue.residual = residual.data<T>();
       epilogue.residual_ld = residual.size(1);
     }
-    multiply_into<T>(y, x, *packed_weight<T>(weight, Use::forward), epilogue);
+    multiply_into<T>(y, x, *packed_weight<T>(weight, WeightUse::forward), epilogue);
   });
   return y;
 }

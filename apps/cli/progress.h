@@ -1,0 +1,30 @@
+// How far a training loop is, on stderr: one line that renews itself on a terminal, four plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace heed::cli {
+
+class Progress {
+ public:
+  // `label` goes before the bar. Time left is judged by tokens, for steps may differ in size.
+  Progress(std::string label, std::int64_t steps, std::int64_t tokens);
+  ~Progress();  // ends the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // After each step, with its loss and its tokens.
+  void step_done(double loss, std::int64_t tokens);
+  double seconds() const;
+
+ private:
+  std::string label_;
+  std::int64_t steps_, tokens_, steps_done_ = 0, tokens_done_ = 0;
+  std::chrono::steady_clock::time_point start_;
+  double shown_at_ = 0;
+  bool terminal_;
+};
+
+}  // namespace heed::cli
