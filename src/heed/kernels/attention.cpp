@@ -30,7 +30,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kForwardRows = 48;
+inline constexpr std::int64_t kForwardRows = 96;
 
 // The keys and values of one (sequence, key head) in panels, packed block by block when first asked for.
 template <class T>
