@@ -110,8 +110,8 @@ class ForwardWorker {
         queries_(in.function ? 0 : kForwardRows * in.width),
         scores_(kForwardRows * kScoreStride<T>),
         outputs_(kForwardRows * output_columns_),
-        rows_(kForwardRows),
-        logs_(round_up(kForwardRows, kLanes<T>)),
+        row_memory_((SoftmaxRows<T>::kArrays + 1) * kRowRoom),
+        rows_(row_memory_.data(), kRowRoom),
         links_(to.summary.links > 0 ? kForwardRows : 1) {}
 
   void run(const QueryTile& tile, std::int64_t head) {
@@ -132,6 +132,8 @@ class ForwardWorker {
   }
 
  private:
+  static constexpr std::int64_t kRowRoom = (kForwardRows + 15) / 16 * 16;  // whole vectors
+
   void start(const QueryTile& tile, std::int64_t head) {
     const std::int64_t token = plan_.first_query(tile.sequence) + tile.begin;
     if (!in_.function) {
@@ -139,44 +141,51 @@ class ForwardWorker {
                   static_cast<T>(in_.scale), queries_.data(), in_.width);
     }
     std::fill(outputs_.data(), outputs_.data() + tile.rows * output_columns_, T{0});
-    for (std::int64_t r = 0; r < tile.rows; ++r) {
-      rows_.data()[r] = SoftmaxRow<T>();
-      if (to_.summary.links > 0) clear_links(links_.data()[r]);
+    rows_.clear(kRowRoom);
+    prefetch_rows(to_.out + token * to_.out_stride + head * in_.value_width, to_.out_stride, tile.rows);
+    for (std::int64_t r = 0; to_.summary.links > 0 && r < tile.rows; ++r) clear_links(links_.data()[r]);
+  }
+
+  // The outputs of a tile lie far apart, where no hardware looks ahead.
+  void prefetch_rows(const T* from, std::int64_t stride, std::int64_t rows) const {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < in_.value_width; c += kPanel<T>) __builtin_prefetch(from + r * stride + c, 1, 2);
     }
   }
 
   template <bool kWeighted>
   void softmax(const QueryTile& tile, const KeySpan& span) {
     const std::int64_t columns = round_up(span.keys(), kStrip<T>);
-    for (std::int64_t r = 0; r < tile.rows; ++r) {
-      T* scores = scores_.data() + r * kScoreStride<T>;
-      const T maximum = row_maximum(scores, columns);
-      if (to_.summary.links > 0) {
-        update_links(links_.data()[r], to_.summary.links, scores, columns, maximum, span.first());
+    const auto scores = [&](std::int64_t r) { return scores_.data() + r * kScoreStride<T>; };
+    for (std::int64_t r = 0; r < tile.rows; ++r) rows_.block[r] = row_maximum(scores(r), columns);
+    if (to_.summary.links > 0) {
+      for (std::int64_t r = 0; r < tile.rows; ++r) {
+        update_links(links_.data()[r], to_.summary.links, scores(r), columns, rows_.block[r], span.first());
       }
-      softmax_row<kWeighted>(scores, columns, maximum, rows_.data()[r], outputs_.data() + r * output_columns_,
-                             output_columns_);
+    }
+    rows_.advance(tile.rows);
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      if (rows_.factor[r] != 1) scale_row(outputs_.data() + r * output_columns_, output_columns_, rows_.factor[r]);
+      softmax_row<kWeighted>(scores(r), columns, rows_.block[r], rows_.sum[r], rows_.weighted[r]);
     }
   }
 
   void finish(const QueryTile& tile, std::int64_t head) {
     const TileTag<T> d;
     const std::int64_t first = plan_.first_query(tile.sequence) + tile.begin;
-    const bool summary = to_.summary.entropy || to_.summary.maximum || to_.summary.links > 0;
-    if (to_.log_sum || summary) {
-      for (std::int64_t r = 0; r < tile.rows; ++r) logs_.data()[r] = rows_.data()[r].sum;
-      map(d, logs_.data(), logs_.data(), tile.rows, [&](auto x) HEED_LAMBDA { return log(d, x); });
+    T* logs = row_memory_.data() + SoftmaxRows<T>::kArrays * kRowRoom;
+    if (to_.log_sum || to_.summary.entropy) {
+      map(d, rows_.sum, logs, tile.rows, [&](auto x) HEED_LAMBDA { return log(d, x); });
     }
     for (std::int64_t r = 0; r < tile.rows; ++r) {
-      const SoftmaxRow<T>& row = rows_.data()[r];
-      const auto inverse = hn::Set(d, row.sum == 0 ? T{0} : 1 / row.sum);
-      map(d, outputs_.data() + r * output_columns_, to_.out + (first + r) * to_.out_stride + head * in_.value_width,
-          in_.value_width, [&](auto x) HEED_LAMBDA { return hn::Mul(x, inverse); });
+      const T inverse = rows_.sum[r] == 0 ? T{0} : 1 / rows_.sum[r];
+      copy_scaled(outputs_.data() + r * output_columns_, 0, 1, in_.value_width, inverse,
+                  to_.out + (first + r) * to_.out_stride + head * in_.value_width, 0);
       const std::int64_t index = (first + r) * in_.query_heads + head;
-      if (to_.log_sum) to_.log_sum[index] = row.maximum + logs_.data()[r];
-      if (summary) {
-        finish_summary(to_.summary, row, logs_.data()[r], links_.data()[to_.summary.links > 0 ? r : 0], index);
-      }
+      if (to_.log_sum) to_.log_sum[index] = rows_.maximum[r] + logs[r];
+      if (to_.summary.entropy) to_.summary.entropy[index] = inverse == 0 ? T{0} : logs[r] - rows_.weighted[r] * inverse;
+      if (to_.summary.maximum) to_.summary.maximum[index] = inverse;  // exp(maximum - maximum) / sum
+      if (to_.summary.links > 0) finish_links(to_.summary, links_.data()[r], rows_.block[r], inverse, index);
     }
   }
 
@@ -187,8 +196,8 @@ class ForwardWorker {
   ScoreSource<T> source_;
   std::int64_t output_columns_;
   PoolArray<T> queries_, scores_, outputs_;
-  PoolArray<SoftmaxRow<T>> rows_;
-  PoolArray<T> logs_;
+  PoolArray<T> row_memory_;
+  SoftmaxRows<T> rows_;
   PoolArray<RowLinks<T>> links_;
 };
 

@@ -17,7 +17,7 @@
 
 namespace heed::kernels {
 
-inline constexpr std::int64_t kKeyBlock = 128;
+inline constexpr std::int64_t kKeyBlock = 192;
 
 // A tile of scores: rows are queries, columns keys; both counted from the start of their sequence. `scores` [queries,
 // keys] has leading dimension ld; columns from `keys` to the end of the row of the tile are scratch.

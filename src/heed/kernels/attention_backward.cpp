@@ -49,7 +49,7 @@ class BackwardWorker {
         products_(!in.function),
         width_(round_up(in.width, kPanel<T>)),
         value_width_(round_up(in.value_width, kPanel<T>)),
-        scores_((std::ssize(in.rules) + 1) * kTile),
+        scores_(in.rules.empty() ? 0 : (std::ssize(in.rules) + 1) * kTile),
         weights_(kTile),
         d_scores_(kTile),
         transposed_values_(kKeyBlock * in.value_width),
@@ -171,16 +171,16 @@ class BackwardWorker {
                         dk_.data() + span.begin * width_, width_, true});
   }
 
-  // The scores after rule i stay in scores_ at (i + 1) * kTile, for the rules' backward.
+  // With rules, the scores before rule i stay in scores_ at i * kTile, for its backward.
   void make_weights(const QueryTile& tile, const KeySpan& span) {
-    source_.raw(tile, head_, span, scaled_.data() + tile.begin * in_.width, transposed_keys_.data(), scores_.data());
-    T* scores = scores_.data();
+    T* scores = in_.rules.empty() ? weights_.data() : scores_.data();
+    source_.raw(tile, head_, span, scaled_.data() + tile.begin * in_.width, transposed_keys_.data(), scores);
     for (const ScoreRule<T>* rule : in_.rules) {
       std::copy(scores, scores + tile.rows * kScoreStride<T>, scores + kTile);
       scores += kTile;
       rule->apply(score_tile(tile, span, scores));
     }
-    std::copy(scores, scores + tile.rows * kScoreStride<T>, weights_.data());
+    if (!in_.rules.empty()) std::copy(scores, scores + tile.rows * kScoreStride<T>, weights_.data());
     source_.mask(tile, span, weights_.data());
     for (std::int64_t r = 0; r < tile.rows; ++r) {
       T* row = weights_.data() + r * kScoreStride<T>;

@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "heed/kernels/gemm_panel-inl.h"
 #include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/ranges.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,11 +37,21 @@ struct PanelProduct {
   bool continues;
 };
 
+// The widest tile for the vectors left. Only a product of a single tile of rows has wide ones.
+template <class T>
+TileWidth panel_tile_width(const PanelProduct<T>& p, std::int64_t tiles, std::int64_t vectors) {
+  if (vectors < kTileVectors<T>) return kNarrow;
+  if (tiles > 1 || p.k_stride != 1) return kNormal;
+  for (const TileWidth width : {kWidest, kDouble}) {
+    if (tile_vectors<T>(static_cast<int>(p.rows), width) <= vectors) return width;
+  }
+  return kNormal;
+}
+
 template <class T>
 void multiply_panels(const PanelProduct<T>& p) {
   if (p.rows == 0 || p.columns == 0) return;
   const std::int64_t tiles = ceil_div(p.rows, kTileRows<T>), vectors = ceil_div(p.columns, kLanes<T>);
-  const std::int64_t group = max_vectors<T>(static_cast<int>(ceil_div(p.rows, tiles)));
   TileWork<T> work{};
   work.row_stride = p.row_stride;
   work.k_stride = p.k_stride;
@@ -51,21 +61,25 @@ void multiply_panels(const PanelProduct<T>& p) {
   work.ldc = p.sum_ld;
   work.continues = p.continues;
   work.next_b_step = ceil_div(kPanel<T>, tiles);
-  for (std::int64_t v = 0; v < vectors; v += group) {
-    const auto width = static_cast<std::size_t>(std::min(group, vectors - v));
-    const bool more = v + group < vectors;
-    work.b = p.b + v / kPanelVectors<T> * p.panel_stride;
-    const T* next_b = more ? work.b + group / kPanelVectors<T> * p.panel_stride : work.b;
-    T* sum = p.sum + v * kLanes<T>;
+  // The first `higher` tiles have one row more than the others.
+  const std::int64_t least = p.rows / tiles, higher = p.rows % tiles;
+  for (std::int64_t v = 0; v < vectors;) {
+    const TileWidth width = panel_tile_width(p, tiles, vectors - v);
+    const std::int64_t next = v + tile_vectors<T>(static_cast<int>(ceil_div(p.rows, tiles)), width);
+    work.a = p.a;
+    work.b = p.b + v / kPanelVectors<T> * p.panel_stride + v % kPanelVectors<T> * kLanes<T>;
+    work.sum = p.sum + v * kLanes<T>;
+    work.next_b = next < vectors ? p.b + next / kPanelVectors<T> * p.panel_stride : work.b;
     for (std::int64_t i = 0; i < tiles; ++i) {
-      const Range rows = part_of({0, p.rows}, tiles, i);
-      work.a = p.a + rows.begin * p.row_stride;
-      work.sum = sum + rows.begin * p.sum_ld;
-      work.next_c = sum + (i + 1 < tiles ? rows.end * p.sum_ld : 0);
-      work.next_b = next_b + std::min(p.k_count * kPanel<T>, i * p.k_count * work.next_b_step);
-      const auto row_index = static_cast<std::size_t>(rows.size() - 1);
-      (p.k_stride == 1 ? kTiles<false, T> : kTiles<true, T>)[row_index][width - 1](work);
+      const std::int64_t rows = least + (i < higher ? 1 : 0);
+      work.next_c = work.sum + (i + 1 < tiles ? rows * p.sum_ld : 0);
+      const auto row_index = static_cast<std::size_t>(rows - 1);
+      (p.k_stride == 1 ? kTiles<false, T>[row_index] : kTiles<true, T>[row_index])[width](work);
+      work.a += rows * p.row_stride;
+      work.sum += rows * p.sum_ld;
+      if ((i + 2) * work.next_b_step <= kPanel<T>) work.next_b += p.k_count * work.next_b_step;
     }
+    v = next;
   }
 }
 
@@ -81,12 +95,16 @@ void pack_transposed(const T* from, std::int64_t ld, std::int64_t columns, std::
 template <class T>
 void pack_scaled(const T* from, std::int64_t ld, std::int64_t K, std::int64_t columns, T factor, T* to,
                  std::int64_t panel_stride) {
+  const TileTag<T> d;
+  const auto factors = hn::Set(d, factor);
   for (std::int64_t c = 0; c < columns; c += kPanel<T>, to += panel_stride) {
     const std::int64_t width = std::min(kPanel<T>, columns - c);
     for (std::int64_t k = 0; k < K; ++k) {
-      T* row = to + k * kPanel<T>;
-      for (std::int64_t j = 0; j < width; ++j) row[j] = from[k * ld + c + j] * factor;
-      for (std::int64_t j = width; j < kPanel<T>; ++j) row[j] = T{0};
+      const T* row = from + k * ld + c;
+      for (std::int64_t j = 0; j < kPanel<T>; j += kLanes<T>) {
+        const std::int64_t count = std::clamp<std::int64_t>(width - j, 0, kLanes<T>);
+        hn::Store(hn::Mul(load_some(d, row + j, count), factors), d, to + k * kPanel<T> + j);
+      }
     }
   }
 }
@@ -95,8 +113,10 @@ void pack_scaled(const T* from, std::int64_t ld, std::int64_t K, std::int64_t co
 template <class T>
 void copy_scaled(const T* from, std::int64_t from_ld, std::int64_t rows, std::int64_t columns, T factor, T* to,
                  std::int64_t to_ld) {
+  const TileTag<T> d;
+  const auto factors = hn::Set(d, factor);
   for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) to[r * to_ld + c] = from[r * from_ld + c] * factor;
+    map(d, from + r * from_ld, to + r * to_ld, columns, [&](auto x) HEED_LAMBDA { return hn::Mul(x, factors); });
   }
 }
 

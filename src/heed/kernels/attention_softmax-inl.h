@@ -88,64 +88,89 @@ HWY_INLINE T sum_of_strip(const Strip<T>& s) {
 }
 
 template <class T>
-HWY_INLINE T exp_of(T x) {
-  const TileTag<T> d;
-  return hn::GetLane(exp_or_zero(d, hn::Set(d, x)));
-}
-
-// The running state of the rows of a tile.
-template <class T>
-struct SoftmaxRow {
-  T maximum = kLowest<T>;
-  T sum = 0;       // of exp(s - maximum)
-  T weighted = 0;  // sum of exp(s - maximum) * (s - maximum), for the entropy
-};
-
-template <class T>
-HWY_INLINE T row_maximum(const T* scores, std::int64_t columns) {
-  const TileTag<T> d;
+HWY_INLINE Strip<T> strip_of_maxima(const T* scores, std::int64_t columns) {
   Strip<T> most = constant_strip(kLowest<T>);
   for_each_strip<T>(columns, [&](std::int64_t c) HEED_LAMBDA {
     most = map_strip(load_strip(scores + c), most, [](auto x, auto m) HEED_LAMBDA { return hn::Max(x, m); });
   });
-  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(most.a, most.b), hn::Max(most.c, most.d))));
+  return most;
 }
 
-// Turns the scores of one key block into weights exp(s - maximum), with the new maximum of the row, and brings the
-// state and the row of outputs to that maximum. A block of -inf changes nothing.
-template <bool kWeighted, class T>
-HWY_INLINE void softmax_row(T* scores, std::int64_t columns, T block_maximum, SoftmaxRow<T>& row, T* outputs,
-                            std::int64_t output_columns) {
-  const TileTag<T> d;
-  if (block_maximum > row.maximum) {
-    if (row.maximum != kLowest<T>) {
-      const T change = row.maximum - block_maximum;
-      const T factor = exp_of(change);
-      if constexpr (kWeighted) row.weighted = factor * (row.weighted + change * row.sum);
-      row.sum *= factor;
-      for (std::int64_t c = 0; c < output_columns; c += kLanes<T>) {
-        hn::StoreU(hn::Mul(hn::LoadU(d, outputs + c), hn::Set(d, factor)), d, outputs + c);
-      }
-    }
-    row.maximum = block_maximum;
+template <class T>
+HWY_INLINE T row_maximum(const T* scores, std::int64_t columns) {
+  const Strip<T> most = strip_of_maxima(scores, columns);
+  return hn::GetLane(hn::MaxOfLanes(TileTag<T>(), hn::Max(hn::Max(most.a, most.b), hn::Max(most.c, most.d))));
+}
+
+// The running state of the rows of a tile: arrays of a whole number of vectors.
+template <class T>
+struct SoftmaxRows {
+  T* maximum;
+  T* sum;       // of exp(s - maximum)
+  T* weighted;  // sum of exp(s - maximum) * (s - maximum), for the entropy
+  T* block;     // in: the maximum of the key block; out: what to subtract from its scores
+  T* factor;    // what the new maximum makes of the row's outputs
+
+  static constexpr std::int64_t kArrays = 5;
+  SoftmaxRows(T* memory, std::int64_t rows)
+      : maximum(memory), sum(memory + rows), weighted(sum + rows), block(weighted + rows), factor(block + rows) {}
+
+  void clear(std::int64_t rows) {
+    std::fill(maximum, maximum + rows, kLowest<T>);
+    std::fill(sum, sum + rows, T{0});
+    std::fill(weighted, weighted + rows, T{0});
+    std::fill(block, block + rows, kLowest<T>);
   }
-  const auto shift = hn::Set(d, row.maximum == kLowest<T> ? T{0} : row.maximum);
+
+  // Brings the state to the maximum that includes the block's. A block of -inf changes nothing: its factor is 1, or 0
+  // while all sums are 0.
+  void advance(std::int64_t rows) {
+    const TileTag<T> d;
+    for (std::int64_t r = 0; r < rows; r += kLanes<T>) {
+      const auto before = hn::Load(d, maximum + r), after = hn::Max(before, hn::Load(d, block + r));
+      const auto shift = hn::IfThenZeroElse(hn::Eq(after, hn::Set(d, kLowest<T>)), after);
+      const auto change = hn::Sub(before, shift), scale = exp_or_zero(d, change);
+      const auto total = hn::Load(d, sum + r);
+      // Where there was nothing before, change is -inf and total 0.
+      const auto moved = hn::MulAdd(hn::Max(change, hn::Set(d, T{-1000})), total, hn::Load(d, weighted + r));
+      hn::Store(after, d, maximum + r);
+      hn::Store(shift, d, block + r);
+      hn::Store(scale, d, factor + r);
+      hn::Store(hn::Mul(total, scale), d, sum + r);
+      hn::Store(hn::Mul(moved, scale), d, weighted + r);
+    }
+  }
+};
+
+template <class T>
+HWY_INLINE void scale_row(T* row, std::int64_t columns, T factor) {
+  const TileTag<T> d;
+  for (std::int64_t c = 0; c < columns; c += kLanes<T>) {
+    hn::Store(hn::Mul(hn::Load(d, row + c), hn::Set(d, factor)), d, row + c);
+  }
+}
+
+// Turns the scores of one key block into weights exp(s - shift) and adds to the sums of the row.
+template <bool kWeighted, class T>
+HWY_INLINE void softmax_row(T* scores, std::int64_t columns, T shift, T& sum, T& weighted_sum) {
+  const TileTag<T> d;
+  const auto shifts = hn::Set(d, shift);
   Strip<T> sums = constant_strip(T{0}), weighted = sums;
   for_each_strip<T>(columns, [&](std::int64_t c) HEED_LAMBDA {
-    const Strip<T> centred = map_strip(load_strip(scores + c), [&](auto s) HEED_LAMBDA { return hn::Sub(s, shift); });
+    const Strip<T> centred = map_strip(load_strip(scores + c), [&](auto s) HEED_LAMBDA { return hn::Sub(s, shifts); });
     const Strip<T> p = map_strip(centred, [&](auto x) HEED_LAMBDA { return exp_or_zero(d, x); });
     store_strip(p, scores + c);
     sums = map_strip(sums, p, [](auto s, auto x) HEED_LAMBDA { return hn::Add(s, x); });
     if constexpr (kWeighted) {
       // -inf would make 0 * -inf; below -1000 every weight is 0.
       const auto lowest = hn::Set(d, T{-1000});
-      const Strip<T> terms =
-          map_strip(centred, p, [&](auto x, auto w) HEED_LAMBDA { return hn::Mul(hn::Max(x, lowest), w); });
-      weighted = map_strip(weighted, terms, [](auto s, auto x) HEED_LAMBDA { return hn::Add(s, x); });
+      const Strip<T> bounded = map_strip(centred, [&](auto x) HEED_LAMBDA { return hn::Max(x, lowest); });
+      weighted = {hn::MulAdd(bounded.a, p.a, weighted.a), hn::MulAdd(bounded.b, p.b, weighted.b),
+                  hn::MulAdd(bounded.c, p.c, weighted.c), hn::MulAdd(bounded.d, p.d, weighted.d)};
     }
   });
-  row.sum += sum_of_strip(sums);
-  if constexpr (kWeighted) row.weighted += sum_of_strip(weighted);
+  sum += sum_of_strip(sums);
+  if constexpr (kWeighted) weighted_sum += sum_of_strip(weighted);
 }
 
 // weights = exp(scores - log_sum); may be in place.

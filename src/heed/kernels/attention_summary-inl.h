@@ -1,5 +1,5 @@
-// The streaming summaries of attention rows: entropy, largest weight, links (keys of the largest weights). They read
-// the scores and change none of them. Included once per target.
+// The links of attention rows: the keys of their largest weights, kept while the blocks of scores pass by. Included
+// once per target.
 #if defined(HEED_KERNELS_ATTENTION_SUMMARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_SUMMARY_INL_H_
 #undef HEED_KERNELS_ATTENTION_SUMMARY_INL_H_
@@ -10,10 +10,14 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "heed/kernels/attention.h"
 #include "heed/kernels/attention_softmax-inl.h"
+#include "heed/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -21,61 +25,98 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr std::int64_t kMostLinks = 16;
 
-// The largest scores of a row so far, descending, the first of equals; -inf where there are none.
+template <class T>
+using LinkKey = hn::TFromD<hn::RebindToSigned<TileTag<T>>>;
+
+// The largest scores of a row so far, descending, the first of equals; -inf and -1 where there are none.
 template <class T>
 struct RowLinks {
-  T scores[kMostLinks];
-  std::int64_t keys[kMostLinks];
+  alignas(64) T scores[kMostLinks];
+  alignas(64) LinkKey<T> keys[kMostLinks];
 };
 
 template <class T>
 void clear_links(RowLinks<T>& links) {
   std::fill(links.scores, links.scores + kMostLinks, kLowest<T>);
-  std::fill(links.keys, links.keys + kMostLinks, std::int64_t{-1});
+  std::fill(links.keys, links.keys + kMostLinks, LinkKey<T>{-1});
+}
+
+// The lanes of v moved up by one, `first` in lane 0.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> moved_up(D d, hn::Vec<D> v, T first) {
+  const hn::RebindToSigned<D> di;
+  const auto from = hn::Max(hn::Sub(hn::Iota(di, 0), hn::Set(di, 1)), hn::Zero(di));
+  return hn::IfThenElse(hn::FirstN(d, 1), hn::Set(d, first), hn::TableLookupLanes(v, hn::IndicesFromVec(d, from)));
+}
+
+// Each place keeps what reaches the score, takes the score if only the place before does, and else what stood before:
+// no branch, and a score that reaches no place changes nothing. Keys must come in ascending order.
+template <class T>
+HWY_INLINE void insert_link(RowLinks<T>& links, std::int64_t count, T score, LinkKey<T> key) {
+  const TileTag<T> d;
+  const hn::RebindToSigned<TileTag<T>> di;
+  const auto x = hn::Set(d, score);
+  for (std::int64_t i = (count - 1) / kLanes<T> * kLanes<T>; i >= 0; i -= kLanes<T>) {
+    const auto s = hn::Load(d, links.scores + i);
+    const auto k = hn::Load(di, links.keys + i);
+    const auto s_before = moved_up(d, s, i == 0 ? -kLowest<T> : links.scores[i - 1]);
+    const auto k_before = moved_up(di, k, i == 0 ? LinkKey<T>{-1} : links.keys[i - 1]);
+    const auto keeps = hn::Ge(s, x), takes = hn::Ge(s_before, x);
+    hn::Store(hn::IfThenElse(keeps, s, hn::IfThenElse(takes, x, s_before)), d, links.scores + i);
+    hn::Store(hn::IfThenElse(hn::RebindMask(di, keeps), k,
+                             hn::IfThenElse(hn::RebindMask(di, takes), hn::Set(di, key), k_before)),
+              di, links.keys + i);
+  }
+}
+
+// A bound that at least kLanes scores of the row reach: the least of the maxima of the lanes.
+template <class T>
+HWY_INLINE T least_lane_maximum(const T* scores, std::int64_t columns) {
+  const Strip<T> most = strip_of_maxima(scores, columns);
+  return hn::GetLane(hn::MinOfLanes(TileTag<T>(), hn::Max(hn::Max(most.a, most.b), hn::Max(most.c, most.d))));
 }
 
 template <class T>
-HWY_INLINE void insert_link(RowLinks<T>& links, std::int64_t count, T score, std::int64_t key) {
-  std::int64_t at = count - 1;
-  for (; at > 0 && links.scores[at - 1] < score; --at) {
-    links.scores[at] = links.scores[at - 1];
-    links.keys[at] = links.keys[at - 1];
-  }
-  links.scores[at] = score;
-  links.keys[at] = key;
+HWY_INLINE std::uint64_t bits_above(const T* scores, T least) {
+  const TileTag<T> d;
+  std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, hn::Gt(hn::LoadU(d, scores), hn::Set(d, least)), bytes);
+  std::uint64_t bits;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return bits;
 }
 
-// Takes in the scores of one key block, whose largest is block_maximum; most blocks hold nothing for a long row.
+// Takes in the scores of one key block, whose largest is block_maximum; most blocks of a long row hold nothing new.
 template <class T>
 HWY_INLINE void update_links(RowLinks<T>& links, std::int64_t count, const T* scores, std::int64_t columns,
                              T block_maximum, std::int64_t first_key) {
-  if (!(block_maximum > links.scores[count - 1])) return;
-  const TileTag<T> d;
-  for (std::int64_t c = 0; c < columns; c += kLanes<T>) {
-    if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, scores + c), hn::Set(d, links.scores[count - 1])))) continue;
-    for (std::int64_t i = c; i < c + kLanes<T>; ++i) {
-      if (scores[i] > links.scores[count - 1]) insert_link(links, count, scores[i], first_key + i);
+  T least = links.scores[count - 1];
+  if (!(block_maximum > least)) return;
+  // Into an empty list every score would go once; the bound, which is itself a score, leaves few that do.
+  if (least == kLowest<T> && count <= kLanes<T>) {
+    least = std::nextafter(least_lane_maximum(scores, columns), kLowest<T>);
+  }
+  for (std::int64_t c = 0; c < columns; c += 64) {
+    std::uint64_t bits = 0;
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(64, columns - c); i += kLanes<T>) {
+      bits |= bits_above(scores + c + i, least) << i;
+    }
+    for (; bits != 0; bits &= bits - 1) {
+      const std::int64_t i = c + std::countr_zero(bits);
+      insert_link(links, count, scores[i], static_cast<LinkKey<T>>(first_key + i));
     }
   }
 }
 
-// Writes the summary of one row at `index` = query token * heads + head.
+// Writes the links of one row at `index` = query token * heads + head, with weights exp(score - shift) * inverse.
 template <class T>
-void finish_summary(const AttentionSummary<T>& summary, const SoftmaxRow<T>& row, T log_of_sum, RowLinks<T>& links,
-                    std::int64_t index) {
+void finish_links(const AttentionSummary<T>& summary, RowLinks<T>& links, T shift, T inverse, std::int64_t index) {
   const TileTag<T> d;
-  const T inverse = row.sum == 0 ? T{0} : 1 / row.sum;
-  if (summary.entropy) summary.entropy[index] = row.sum == 0 ? T{0} : log_of_sum - row.weighted * inverse;
-  if (summary.maximum) summary.maximum[index] = inverse;  // exp(maximum - maximum) / sum
-  if (summary.links == 0) return;
-  if (summary.link_keys) std::copy(links.keys, links.keys + summary.links, summary.link_keys + index * summary.links);
+  const std::int64_t count = summary.links;
+  if (summary.link_keys) std::copy(links.keys, links.keys + count, summary.link_keys + index * count);
   if (!summary.link_weights) return;
-  const auto shift = hn::Set(d, row.sum == 0 ? T{0} : row.maximum);
-  for (std::int64_t i = 0; i < summary.links; i += kLanes<T>) {
-    const auto p = exp_or_zero(d, hn::Sub(hn::LoadU(d, links.scores + i), shift));
-    hn::StoreU(hn::Mul(p, hn::Set(d, inverse)), d, links.scores + i);
-  }
-  std::copy(links.scores, links.scores + summary.links, summary.link_weights + index * summary.links);
+  map(d, links.scores, summary.link_weights + index * count, count,
+      [&](auto s) HEED_LAMBDA { return hn::Mul(exp_or_zero(d, hn::Sub(s, hn::Set(d, shift))), hn::Set(d, inverse)); });
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE
