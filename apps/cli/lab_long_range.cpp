@@ -36,7 +36,7 @@ namespace {
 constexpr std::int64_t kKeys = 16, kDistractors = 16, kQuestion = kKeys + kDistractors, kSymbols = kQuestion + 1;
 constexpr std::int64_t kWidth = 32;  // of embeddings, and of the attention model
 constexpr std::int64_t kTrainRows = 32, kTestRows = 256;
-constexpr double kPeakLearningRate = 1e-2;
+constexpr double kPeakLearningRate = 5e-3;
 
 struct Choice {
   std::vector<std::int64_t> distances = {2, 4, 8, 16, 32, 64, 128};

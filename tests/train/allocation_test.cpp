@@ -23,6 +23,10 @@ void* operator new(std::size_t size) {
   if (void* block = std::malloc(size)) return block;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++new_calls;
+  return std::malloc(size);
+}
 void operator delete(void* block) noexcept {
   std::free(block);
 }
