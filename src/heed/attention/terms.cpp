@@ -126,7 +126,7 @@ class Bias : public TermOf<Bias, BiasRule> {
   Tensor reference(const Tensor& scores, std::int64_t sequence, const TermCall& call) const override {
     check(call);
     const Shape four = with_four_axes(bias.shape());
-    Tensor part = reshape(bias, four.sizes());
+    Tensor part = reshape(bias.dtype() == scores.dtype() ? bias : bias.to(scores.dtype()), four.sizes());
     part = slice(part, 0, four[0] == 1 ? 0 : sequence, (four[0] == 1 ? 0 : sequence) + 1);
     if (four[2] > scores.size(1)) part = slice(part, 2, 0, scores.size(1));
     if (four[3] > scores.size(2)) part = slice(part, 3, 0, scores.size(2));
@@ -143,6 +143,8 @@ BiasRule<T>::BiasRule(const Bias& term, const TermCall& call)
       strides_(stretched_strides(shape_)),
       heads_(call.query_heads) {
   term.check(call);
+  HEED_CHECK(!term.bias.requires_grad() || term.bias.dtype() == kDTypeOf<T>, "[attend] a trained bias of type ",
+             term.bias.dtype(), " for ", kDTypeOf<T>, " scores");
 }
 
 // ---- ALiBi: y = x - slope_h |distance|
