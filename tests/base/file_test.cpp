@@ -13,25 +13,15 @@
 #include <thread>
 
 #include "heed/base/error.h"
+#include "support/error_of.h"
 #include "support/temp_folder.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
+using test::error_of;
 using test::TempFolder;
-
-template <class Action>
-std::string error_of(ErrorKind kind, const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(to_string(error.kind()), to_string(kind)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
 
 auto files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());

@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "support/error_of.h"
 #include "support/shared_data.h"
 #include "support/temp_folder.h"
 
@@ -15,6 +16,7 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
+using test::error_of;
 using test::TempFolder;
 
 // A file from its header and data, with the length that the header has.
@@ -28,18 +30,6 @@ std::string file_text(const std::string& header, const std::string& data = "") {
 // Opens the file and reads every tensor in it: the whole door.
 TensorMap read_all(const fs::path& path) {
   return SafetensorsFile(path).tensors();
-}
-
-template <class Action>
-std::string error_of(ErrorKind kind, const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(to_string(error.kind()), to_string(kind)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
 }
 
 TensorMap tensors_of_every_type() {

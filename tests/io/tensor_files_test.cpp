@@ -13,6 +13,7 @@
 #include "heed/base/error.h"
 #include "heed/nn/layers.h"
 #include "heed/nn/module.h"
+#include "support/error_of.h"
 #include "support/shared_data.h"
 #include "support/temp_folder.h"
 
@@ -20,19 +21,8 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
+using test::error_of;
 using test::TempFolder;
-
-template <class Action>
-std::string error_of(ErrorKind kind, const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(to_string(error.kind()), to_string(kind)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;

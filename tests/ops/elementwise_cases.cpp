@@ -1,6 +1,4 @@
 #include <cmath>
-#include <numbers>
-#include <sstream>
 
 #include "heed/ops/activation.h"
 #include "heed/ops/dropout.h"
@@ -9,12 +7,6 @@
 
 namespace heed::testing {
 namespace {
-
-std::string text(const Shape& shape) {
-  std::ostringstream out;
-  out << shape;
-  return out.str();
-}
 
 // Element i of `shape` read from a tensor that stretches to it.
 double stretched(const Tensor& x, const Shape& shape, std::int64_t i) {
@@ -59,25 +51,6 @@ void add_binary(std::vector<OpCase>& cases, const BinaryOp& op, const Shape& a, 
                    .rows = rows ? std::vector<bool>{true, b.rank() == a.rank() && b[0] == a[0]} : std::vector<bool>{}});
 }
 
-double sigmoid_of(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-
-struct NamedActivation {
-  Activation activation;
-  const char* name;
-  double (*value)(double);
-};
-const NamedActivation kActivations[] = {
-    {Activation::none, "none", [](double x) { return x; }},
-    {Activation::relu, "relu", [](double x) { return x > 0 ? x : 0; }},
-    {Activation::gelu, "gelu", [](double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }},
-    {Activation::gelu_tanh, "gelu_tanh",
-     [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x))); }},
-    {Activation::silu, "silu", [](double x) { return x * sigmoid_of(x); }},
-    {Activation::tanh, "tanh", [](double x) { return std::tanh(x); }},
-    {Activation::sigmoid, "sigmoid", sigmoid_of}};
-
 }  // namespace
 
 void add_elementwise_cases(std::vector<OpCase>& cases, CaseSize size) {
@@ -100,19 +73,22 @@ void add_elementwise_cases(std::vector<OpCase>& cases, CaseSize size) {
   const std::vector<Shape> shapes =
       small ? std::vector<Shape>{{3, 5}, {1}, {2, 33}, {0}} : std::vector<Shape>{{512, 3072}};
   for (const Shape& shape : shapes) {
-    for (const NamedActivation& a : kActivations) {
-      const Input x([name = a.name, shape] {
+    for (Activation a : {Activation::none, Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu,
+                         Activation::tanh, Activation::sigmoid}) {
+      const std::string name(kernels::to_string(a));
+      const Input x([name, shape] {
         const Tensor all = values(name, shape, 1.5);
         // Not at the kink of ReLU.
         return generate(shape, [&](std::int64_t i) { return std::abs(f64(all)[i]) < 1e-3 ? 0.1 : f64(all)[i]; });
       });
       cases.push_back({.op = "activate",
-                       .name = std::string(a.name) + text(shape),
+                       .name = name + text(shape),
                        .inputs = {x},
-                       .run = [kind = a.activation](Inputs in) { return activate(in[0], kind); },
+                       .run = [a](Inputs in) { return activate(in[0], a); },
                        .reference =
-                           [f = a.value](Inputs in) {
-                             return generate(in[0].shape(), [&](std::int64_t i) { return f(f64(in[0])[i]); });
+                           [a](Inputs in) {
+                             return generate(in[0].shape(),
+                                             [&](std::int64_t i) { return activation_value(a, f64(in[0])[i]); });
                            },
                        .rows = {true}});
     }

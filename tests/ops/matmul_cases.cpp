@@ -1,5 +1,4 @@
 #include <cmath>
-#include <numbers>
 #include <sstream>
 
 #include "heed/ops/matmul.h"
@@ -8,20 +7,6 @@
 
 namespace heed::testing {
 namespace {
-
-double activation_value(Activation activation, double x) {
-  switch (activation) {
-    case Activation::none: return x;
-    case Activation::relu: return x > 0 ? x : 0;
-    case Activation::gelu: return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
-    case Activation::gelu_tanh:
-      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-    case Activation::silu: return x / (1 + std::exp(-x));
-    case Activation::tanh: return std::tanh(x);
-    case Activation::sigmoid: return 1 / (1 + std::exp(-x));
-  }
-  return 0;
-}
 
 // [rows, in] W^T + b, activated, + residual.
 Tensor naive_linear(const Tensor& x, const Tensor& w, const Tensor* b, Activation activation, const Tensor* residual) {

@@ -1,18 +1,11 @@
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 #include "heed/ops/normalize.h"
 #include "ops/op_case.h"
 
 namespace heed::testing {
 namespace {
-
-std::string text(const Shape& shape) {
-  std::ostringstream out;
-  out << shape;
-  return out.str();
-}
 
 double row_log_sum_exp(const double* row, std::int64_t width) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;

@@ -1,5 +1,9 @@
 #include "ops/op_case.h"
 
+#include <cmath>
+#include <numbers>
+#include <sstream>
+
 #include "heed/base/random.h"
 
 namespace heed::testing {
@@ -17,6 +21,26 @@ Tensor ids(const std::string& name, const Shape& shape, std::int64_t limit) {
         uniform_integer(2, stream, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(limit)));
   }
   return result;
+}
+
+std::string text(const Shape& shape) {
+  std::ostringstream out;
+  out << shape;
+  return out.str();
+}
+
+double activation_value(Activation activation, double x) {
+  switch (activation) {
+    case Activation::none: return x;
+    case Activation::relu: return x > 0 ? x : 0;
+    case Activation::gelu: return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+    case Activation::gelu_tanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    case Activation::silu: return x / (1 + std::exp(-x));
+    case Activation::tanh: return std::tanh(x);
+    case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+  }
+  return 0;
 }
 
 Input value_input(const std::string& name, const Shape& shape, double scale) {

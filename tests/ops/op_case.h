@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "heed/kernels/activation.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed::testing {
 
 using Inputs = std::span<const Tensor>;
+using kernels::Activation;
 
 // A tensor that is made when it is asked for: listing the cases costs nothing.
 class Input {
@@ -63,6 +65,10 @@ inline const double* f64(const Tensor& x) {
 inline const std::int64_t* i64(const Tensor& x) {
   return x.data<std::int64_t>();
 }
+// "[2, 3]"
+std::string text(const Shape& shape);
+// The activations by their formulas.
+double activation_value(Activation activation, double x);
 // A tensor whose element i (row-major) is value(i).
 template <class Value>
 Tensor generate(const Shape& shape, Value&& value) {

@@ -77,26 +77,24 @@ Offsets KeyValueCache::offsets() const {
   return Offsets(std::span<const std::int64_t>(lengths));
 }
 
-Tensor KeyValueCache::keys() const {
-  if (rows_.size() == 1 && rows_[0].keys.defined()) return rows_[0].keys.sliced(0, 0, rows_[0].length);
-  Tensor all = Tensor::empty({offsets().tokens(), key_heads_, width_}, dtype_);
+Tensor KeyValueCache::gathered(Tensor Row::*part, std::int64_t width) const {
+  // One sequence needs no copy.
+  if (rows_.size() == 1 && (rows_[0].*part).defined()) return (rows_[0].*part).sliced(0, 0, rows_[0].length);
+  Tensor all = Tensor::empty({offsets().tokens(), key_heads_, width}, dtype_);
   std::int64_t at = 0;
   for (const Row& row : rows_) {
-    if (row.length > 0) copy_tokens(row.keys, 0, row.length, all, at);
+    if (row.length > 0) copy_tokens(row.*part, 0, row.length, all, at);
     at += row.length;
   }
   return all;
 }
 
+Tensor KeyValueCache::keys() const {
+  return gathered(&Row::keys, width_);
+}
+
 Tensor KeyValueCache::values() const {
-  if (rows_.size() == 1 && rows_[0].values.defined()) return rows_[0].values.sliced(0, 0, rows_[0].length);
-  Tensor all = Tensor::empty({offsets().tokens(), key_heads_, value_width_}, dtype_);
-  std::int64_t at = 0;
-  for (const Row& row : rows_) {
-    if (row.length > 0) copy_tokens(row.values, 0, row.length, all, at);
-    at += row.length;
-  }
-  return all;
+  return gathered(&Row::values, value_width_);
 }
 
 }  // namespace heed

@@ -35,6 +35,7 @@ class KeyValueCache {
     std::int64_t length = 0;
   };
   void reserve(Row& row, std::int64_t tokens) const;
+  Tensor gathered(Tensor Row::*part, std::int64_t width) const;
 
   std::int64_t key_heads_, width_, value_width_;
   DType dtype_;

@@ -14,6 +14,7 @@
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/gemm_epilogue-inl.h"
 #include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/ranges.h"
 
 #ifndef HEED_KERNELS_GEMM_ONCE
 #define HEED_KERNELS_GEMM_ONCE
@@ -31,30 +32,13 @@ struct Product {
   const Epilogue<T>* epilogue;
 };
 
-struct Range {
-  std::int64_t begin, end;
-  std::int64_t size() const { return end - begin; }
-};
-
-// Part i of `parts` equal parts of [begin, end).
-inline Range part_of(Range whole, std::int64_t parts, std::int64_t i) {
-  return {whole.begin + whole.size() * i / parts, whole.begin + whole.size() * (i + 1) / parts};
-}
-
-inline std::int64_t ceil_div(std::int64_t x, std::int64_t y) {
-  return (x + y - 1) / y;
-}
-
 }  // namespace heed::kernels::detail
 #endif
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-using detail::ceil_div;
-using detail::part_of;
 using detail::Product;
-using detail::Range;
 
 template <class T>
 inline constexpr std::int64_t kBlockK = 4096 / sizeof(T);
@@ -267,14 +251,14 @@ void gemm_batched(std::int64_t batch, std::int64_t M, std::int64_t N, std::int64
   Epilogue<T> epilogue;
   epilogue.accumulate = accumulate;
   // A small batch is split over columns too; every part packs its own columns of B.
-  const std::int64_t panels = detail::ceil_div(N, PackedMatrix<T>::kPanel);
+  const std::int64_t panels = ceil_div(N, PackedMatrix<T>::kPanel);
   const std::int64_t threads = current_threads();
-  const std::int64_t parts = batch % threads == 0 ? 1 : std::min(panels, detail::ceil_div(4 * threads, batch));
-  const std::int64_t grain = detail::ceil_div(1 << 16, detail::ceil_div(M * N, parts) * std::max<std::int64_t>(1, K));
+  const std::int64_t parts = batch % threads == 0 ? 1 : std::min(panels, ceil_div(4 * threads, batch));
+  const std::int64_t grain = ceil_div(1 << 16, ceil_div(M * N, parts) * std::max<std::int64_t>(1, K));
   parallel_for(batch * parts, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t matrix = i / parts;
-      const detail::Range part = detail::part_of({0, panels}, parts, i % parts);
+      const Range part = part_of({0, panels}, parts, i % parts);
       const std::int64_t n = part.begin * PackedMatrix<T>::kPanel;
       const std::int64_t columns = std::min(part.end * PackedMatrix<T>::kPanel, N) - n;
       gemm(M, columns, K, a.data + matrix * a.stride, a.ld, a.transposed,
