@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "heed/base/memory.h"
 #include "heed/base/parallel.h"
@@ -75,13 +76,22 @@ TEST(SteadyLoop, MakesNoSystemAllocation) {
       optimizer->step(1e-3);
       optimizer->clear_gradients();
     };
-    for (int warm_up = 0; warm_up < 3; ++warm_up) train_step();
-    const std::uint64_t pool_before = pool_stats().system_allocations, new_before = new_calls;
+    // What 20 steps ask for: blocks of the pool, calls of operator new.
+    auto asked_for = [&] {
+      const std::uint64_t pool_before = pool_stats().system_allocations, new_before = new_calls;
+      for (int i = 0; i < 20; ++i) train_step();
+      return std::pair(pool_stats().system_allocations - pool_before, new_calls - new_before);
+    };
+    asked_for();  // warm-up
+    // How many threads hold scratch memory at the same moment is a matter of timing: the pool may still grow once or
+    // twice, until every thread has had its own. One thread has no such excuse.
+    auto asked = asked_for();
+    for (int more = 0; threads > 1 && more < 10 && asked.first > 0; ++more) asked = asked_for();
     const std::uint64_t in_use_before = pool_stats().in_use_bytes;
-    for (int i = 0; i < 20; ++i) train_step();
-    EXPECT_EQ(pool_stats().system_allocations - pool_before, 0u) << threads << " threads";
-    EXPECT_EQ(new_calls - new_before, 0u) << threads << " threads";
+    train_step();
     EXPECT_EQ(pool_stats().in_use_bytes, in_use_before);
+    EXPECT_EQ(asked.first, 0u) << threads << " threads";
+    EXPECT_EQ(asked.second, 0u) << threads << " threads";
   }
 }
 

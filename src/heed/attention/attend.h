@@ -22,10 +22,10 @@ struct AdditiveScore {
 
 // Streaming summaries of every row; filled by attend() when asked for, the output keeps its bits.
 struct AttentionSummary {
-  std::int64_t links = 8;   // top-k, at most 16
-  Tensor entropy, maximum;  // [Nq, H]; entropy in nats
-  Tensor link_keys;         // i64 [Nq, H, links]: keys of the largest weights, descending; -1: fewer keys
-  Tensor link_weights;      // [Nq, H, links]
+  std::int64_t links = 8;       // top-k, at most 16
+  Tensor entropy{}, maximum{};  // [Nq, H]; entropy in nats
+  Tensor link_keys{};           // i64 [Nq, H, links]: keys of the largest weights, descending; -1: fewer keys
+  Tensor link_weights{};        // [Nq, H, links]
 };
 
 struct AttentionInput {

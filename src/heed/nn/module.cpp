@@ -95,6 +95,22 @@ std::size_t set_trainable(Module& module, bool trainable, const std::function<bo
   return count;
 }
 
+void convert_parameters(Module& module, DType dtype) {
+  std::vector<std::pair<Tensor, Tensor>> converted;  // tied weights stay tied
+  walk(module, [&](const std::string&, Tensor& parameter, const Initializer&) {
+    if (!parameter.defined()) return;
+    for (const auto& [before, after] : converted) {
+      if (!same_tensor(before, parameter)) continue;
+      parameter = after;
+      return;
+    }
+    const Tensor before = parameter;
+    parameter = before.to(dtype);
+    parameter.set_requires_grad(before.requires_grad());
+    converted.emplace_back(before, parameter);
+  });
+}
+
 TensorMap state(Module& module) {
   TensorMap tensors;
   for (const auto& [name, parameter] : named_parameters(module)) tensors.emplace(name, parameter->detach());

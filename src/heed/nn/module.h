@@ -52,6 +52,9 @@ void initialize(Module& module, std::uint64_t seed);
 // Parameters whose name satisfies the predicate stop (or start again) requiring gradients; returns how many there are.
 std::size_t set_trainable(Module& module, bool trainable, const std::function<bool(std::string_view)>& chosen);
 
+// Gives every parameter another type; gradients are forgotten. f64 serves checks.
+void convert_parameters(Module& module, DType dtype);
+
 // Saving and loading work on named tensors; io/ brings them to and from files.
 TensorMap state(Module& module);
 // Copies values (converted to each parameter's type). Throws naming every missing, unknown or wrongly shaped tensor,

@@ -1,0 +1,159 @@
+// What the table of cases cannot say: errors, masks, caches, rows for those who look.
+#include "heed/attention/attend.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "heed/attention/cache.h"
+#include "heed/base/error.h"
+#include "heed/tensor/autograd.h"
+#include "ops/op_case.h"
+#include "support/error_of.h"
+
+namespace heed {
+namespace {
+
+AttentionInput self_attention(std::int64_t heads, std::int64_t width, std::vector<std::int64_t> lengths) {
+  const Offsets offsets{std::span<const std::int64_t>(lengths)};
+  const Shape shape{offsets.tokens(), heads, width};
+  auto values = [&](const char* name) { return testing::values(name, shape).to(DType::f32); };
+  return {.q = values("q"), .k = values("k"), .v = values("v"), .queries = offsets, .keys = offsets};
+}
+
+std::string refused(const std::function<void()>& call) {
+  return test::error_of(ErrorKind::invalid_argument, call);
+}
+
+TEST(Attend, TheScaleIsTheRootOfTheHeadWidth) {  // erratum E9: not of the model width
+  AttentionInput in = self_attention(4, 16, {5});
+  const Tensor usual = attend(in);
+  in.scale = 1 / std::sqrt(16.0);
+  EXPECT_TRUE(same_bits(usual, attend(in)));
+  in.scale = 1 / std::sqrt(64.0);
+  EXPECT_FALSE(same_bits(usual, attend(in)));
+}
+
+TEST(Attend, RowsAreDistributionsOverKeys) {  // errata E1, E11, E24, E37: n x n, each row sums to 1
+  const AttentionInput in = self_attention(2, 3, {10});
+  const Tensor weights = attention_rows(in, 0, 1, 0, 10);
+  EXPECT_EQ(weights.shape(), Shape({10, 10}));
+  for (std::int64_t i = 0; i < 10; ++i) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < 10; ++j) {
+      EXPECT_GT(weights.at({i, j}), 0);
+      sum += weights.at({i, j});
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);
+  }
+}
+
+TEST(Attend, OrthogonalQueriesStillHaveWeight) {  // erratum E12: score 0 is not weight 0
+  AttentionInput in = self_attention(1, 2, {2});
+  in.q = Tensor::from<float>({1, 0, 1, 0}, {2, 1, 2});
+  in.k = Tensor::from<float>({0, 1, 1, 0}, {2, 1, 2});
+  const Tensor weights = attention_rows(in, 0, 0, 0, 1);
+  EXPECT_NEAR(weights.at({0, 0}), 1 / (1 + std::exp(1 / std::numbers::sqrt2)), 1e-6);
+}
+
+TEST(Attend, AFullyMaskedRowGivesZerosAndFiniteGradients) {  // erratum E8
+  AttentionInput in = self_attention(2, 4, {3});
+  in.mask = Mask::lengths({0});
+  in.q.set_requires_grad();
+  const Tensor y = attend(in);
+  EXPECT_TRUE(same_bits(y.detach(), Tensor::zeros(y.shape())));
+  backward(y, Tensor::full(y.shape(), 1));
+  EXPECT_TRUE(same_bits(in.q.grad(), Tensor::zeros(in.q.shape())));
+}
+
+TEST(Attend, OneMeansAttend) {  // erratum E8: the convention, said and kept
+  AttentionInput in = self_attention(1, 4, {3});
+  in.terms = {mask_term(Tensor::from<std::int32_t>({1, 0, 0, 1, 1, 0, 1, 1, 1}, {3, 3}))};
+  AttentionInput causal = self_attention(1, 4, {3});
+  causal.mask = Mask::causal();
+  const auto masked = attend(in).to_vector<float>(), expected = attend(causal).to_vector<float>();
+  for (std::size_t i = 0; i < masked.size(); ++i) EXPECT_FLOAT_EQ(masked[i], expected[i]);
+}
+
+TEST(Attend, SummariesMatchTheRows) {
+  AttentionInput in = self_attention(3, 8, {40, 5});
+  AttentionSummary summary{.links = 4};
+  const Tensor watched = attend(in, &summary);
+  EXPECT_TRUE(same_bits(watched, attend(in)));
+  const Tensor row = attention_rows(in, 0, 2, 7, 8);
+  double entropy = 0, most = 0;
+  std::int64_t best = 0;
+  for (std::int64_t j = 0; j < 40; ++j) {
+    entropy -= row.at({0, j}) * std::log(row.at({0, j}));
+    if (row.at({0, j}) > most) most = row.at({0, j}), best = j;
+  }
+  EXPECT_NEAR(summary.entropy.at({7, 2}), entropy, 1e-5);
+  EXPECT_NEAR(summary.maximum.at({7, 2}), most, 1e-6);
+  EXPECT_EQ(summary.link_keys.at({7, 2, 0}), best);
+  EXPECT_NEAR(summary.link_weights.at({7, 2, 0}), most, 1e-6);
+}
+
+TEST(Attend, FusedProjectionsGiveTheSameBits) {
+  const Offsets offsets{4, 3};
+  const Tensor qkv = testing::values("qkv", {7, 4 * 5}).to(DType::f32).set_requires_grad();  // 2 query, 1 key head
+  auto part = [&](std::int64_t first, std::int64_t heads) {
+    return qkv.detach().view({7, heads, 5}, {20, 5, 1}, first * 5).clone().set_requires_grad();
+  };
+  const AttentionInput apart{
+      .q = part(0, 2), .k = part(2, 1), .v = part(3, 1), .queries = offsets, .keys = offsets, .mask = Mask::causal()};
+  const Tensor expected = attend(apart);
+  const Tensor fused = attend_fused(qkv, 2, 1, {.queries = offsets, .keys = offsets, .mask = Mask::causal()});
+  EXPECT_TRUE(same_bits(fused.detach(), expected.detach()));
+  const Tensor up = testing::values("up", expected.shape()).to(DType::f32);
+  backward(expected, up);
+  backward(fused, up);
+  const Tensor d = qkv.grad();
+  EXPECT_TRUE(same_bits(d.view({7, 2, 5}, {20, 5, 1}, 0), apart.q.grad()));
+  EXPECT_TRUE(same_bits(d.view({7, 1, 5}, {20, 5, 1}, 10), apart.k.grad()));
+  EXPECT_TRUE(same_bits(d.view({7, 1, 5}, {20, 5, 1}, 15), apart.v.grad()));
+}
+
+TEST(Attend, BucketsAreThoseOfT5) {
+  const BucketOptions both{.bidirectional = true, .max_distance = 128};
+  EXPECT_EQ(relative_bucket(0, 32, both), 0);
+  EXPECT_EQ(relative_bucket(-7, 32, both), 7);
+  EXPECT_EQ(relative_bucket(7, 32, both), 23);
+  EXPECT_EQ(relative_bucket(-8, 32, both), 8);
+  EXPECT_EQ(relative_bucket(-1000, 32, both), 15);
+  EXPECT_EQ(relative_bucket(1000, 32, both), 31);
+  const BucketOptions past{.bidirectional = false, .max_distance = 128};
+  EXPECT_EQ(relative_bucket(5, 32, past), 0);
+  EXPECT_EQ(relative_bucket(-15, 32, past), 15);
+  EXPECT_EQ(relative_bucket(-127, 32, past), 31);
+}
+
+TEST(Attend, MisfitsAreNamed) {
+  AttentionInput in = self_attention(2, 4, {3});
+  AttentionInput bad = in;
+  bad.k = Tensor::zeros({3, 2, 5});
+  EXPECT_NE(refused([&] { attend(bad); }).find("[3, 2, 5]"), std::string::npos);
+  bad = in;
+  bad.queries = Offsets{4};
+  EXPECT_NE(refused([&] { attend(bad); }).find("4 queries"), std::string::npos);
+  bad = in;
+  bad.k = bad.v = Tensor::zeros({3, 3, 4});
+  EXPECT_NE(refused([&] { attend(bad); }).find("not a multiple"), std::string::npos);
+  bad = in;
+  bad.terms = {bias_term(Tensor::zeros({2, 2}))};
+  EXPECT_NE(refused([&] { attend(bad); }).find("bias [2, 2]"), std::string::npos);
+  bad = in;
+  bad.mask = Mask::segments({1, 2, 1});
+  EXPECT_NE(refused([&] { attend(bad); }).find("broken"), std::string::npos);
+  bad = in;
+  bad.mask = Mask::lengths({4});
+  EXPECT_NE(refused([&] { attend(bad); }).find("length 4"), std::string::npos);
+  refused([] { Mask::window(-1, 0); });
+  refused([] { soft_cap_term(0); });
+  refused([&] { attention_rows(in, 0, 2, 0, 1); });
+  KeyValueCache cache(2, 4, 4);
+  refused([&] { cache.append(Tensor::zeros({1, 2, 5}), Tensor::zeros({1, 2, 4}), {1}); });
+}
+
+}  // namespace
+}  // namespace heed
