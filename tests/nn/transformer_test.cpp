@@ -75,9 +75,8 @@ TEST(Transformer, EncoderDecoderGradientsMatchFiniteDifferences) {
   const Packed source(Tensor::from<std::int64_t>({1, 2, 3, 4, 5}, {5}), {3, 2});
   const Packed target(Tensor::from<std::int64_t>({6, 1, 2, 6}, {4}), {3, 1});
   const Tensor answers = Tensor::from<std::int64_t>({1, 2, 0, 4}, {4});
-  expect_gradients(model, [&] {
-    return cross_entropy(model.decode(target, model.encode(source, Context()), Context()), answers);
-  });
+  expect_gradients(
+      model, [&] { return cross_entropy(model.decode(target, model.encode(source, Context()), Context()), answers); });
 }
 
 TEST(Transformer, ASequenceDoesNotDependOnItsBatch) {
@@ -184,7 +183,8 @@ TEST(Transformer, LearnsToReverse) {
 }
 
 TEST(Transformer, SharedLayersAreOneSetOfParameters) {
-  Encoder apart({.block = small_block(true), .layers = 3}), shared({.block = small_block(true), .layers = 3, .shared_layers = true});
+  Encoder apart({.block = small_block(true), .layers = 3}),
+      shared({.block = small_block(true), .layers = 3, .shared_layers = true});
   EXPECT_EQ(count_parameters(apart) - count_parameters(shared), 2 * (count_parameters(apart) - 16) / 3);
 }
 

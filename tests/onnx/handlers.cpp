@@ -129,6 +129,7 @@ std::vector<Tensor> rotary_embedding(const Node& node) {
 
 const std::map<std::string, Handler, std::less<>>& handlers() {
   static const std::map<std::string, Handler, std::less<>> table = {
+      {"Attention", attention_node},
       {"Gelu", gelu_node},
       {"LayerNormalization", layer_normalization},
       {"LogSoftmax", softmax_node},
@@ -138,11 +139,6 @@ const std::map<std::string, Handler, std::less<>>& handlers() {
       {"SoftmaxCrossEntropyLoss", softmax_cross_entropy_loss},
       {"SwiGLU", swiglu},
   };
-  return table;
-}
-
-const std::set<std::string, std::less<>>& pending() {
-  static const std::set<std::string, std::less<>> table = {"Attention"};
   return table;
 }
 

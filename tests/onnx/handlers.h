@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,9 +31,8 @@ struct Node {
 // Outputs in the operator's order; those not wanted may be undefined or left out at the end.
 using Handler = std::vector<Tensor> (*)(const Node&);
 
-const std::map<std::string, Handler, std::less<>>& handlers();
+std::vector<Tensor> attention_node(const Node& node);  // attention_handler.cpp
 
-// Operators that heed cannot do yet: their files are counted, not run.
-const std::set<std::string, std::less<>>& pending();
+const std::map<std::string, Handler, std::less<>>& handlers();
 
 }  // namespace heed::onnx
