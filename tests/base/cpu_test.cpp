@@ -14,11 +14,11 @@ using test::TempFolder;
 
 constexpr const char* kUnifiedMount = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
 
-// A made-up machine with cgroup version 2 and this process in /work/job.
+// A made-up machine with cgroup version 2 and this process in /jobs/one.
 class Unified : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder.write("proc/self/cgroup", "0::/work/job\n");
+    folder.write("proc/self/cgroup", "0::/jobs/one\n");
     folder.write("proc/self/mountinfo", std::string("22 1 8:1 / / rw - ext4 /dev/sda1 rw\n") + kUnifiedMount);
   }
   void limit(const std::string& cgroup, const std::string& text) {
@@ -30,35 +30,35 @@ class Unified : public ::testing::Test {
 
 TEST_F(Unified, NoFileAndMaxAreNoQuota) {
   EXPECT_EQ(quota(), 0);
-  limit("work/job", "max 100000\n");
+  limit("jobs/one", "max 100000\n");
   EXPECT_EQ(quota(), 0);
 }
 
 TEST_F(Unified, QuotaIsARatio) {
-  limit("work/job", "150000 100000\n");
+  limit("jobs/one", "150000 100000\n");
   EXPECT_EQ(quota(), 1.5);
 }
 
 TEST_F(Unified, TheTightestAncestorCounts) {
-  limit("work/job", "400000 100000\n");
-  limit("work", "50000 100000\n");
+  limit("jobs/one", "400000 100000\n");
+  limit("jobs", "50000 100000\n");
   EXPECT_EQ(quota(), 0.5);
-  limit("work", "max 100000\n");
+  limit("jobs", "max 100000\n");
   limit("", "300000 100000\n");
   EXPECT_EQ(quota(), 3);
-  limit("work/job", "200000 100000\n");
+  limit("jobs/one", "200000 100000\n");
   EXPECT_EQ(quota(), 2);
 }
 
 TEST_F(Unified, OtherGroupsDoNotCount) {
   limit("other", "10000 100000\n");
-  limit("work/job/child", "10000 100000\n");
+  limit("jobs/one/child", "10000 100000\n");
   EXPECT_EQ(quota(), 0);
 }
 
 TEST_F(Unified, GarbageSetsNoLimit) {
   for (const char* garbage : {"", "x", "100000", "-5 100000", "100000 0", "100000 -1", "0 100000", "\n\n", "1e"}) {
-    limit("work/job", garbage);
+    limit("jobs/one", garbage);
     EXPECT_EQ(quota(), 0) << garbage;
   }
 }
