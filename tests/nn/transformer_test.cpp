@@ -28,8 +28,9 @@ Tensor noise(const char* name, const Shape& shape, DType dtype = DType::f32) {
 void expect_gradients(Module& module, const std::function<Tensor()>& loss) {
   backward(loss());
   constexpr double kStep = 1e-6;
-  for (const auto& [name, parameter] : named_parameters(module)) {
-    ASSERT_TRUE(parameter->grad().defined()) << name;
+  for (const NamedParameter& named : named_parameters(module)) {
+    Tensor* parameter = named.parameter;
+    ASSERT_TRUE(parameter->grad().defined()) << named.name;
     const Tensor gradient = parameter->grad().contiguous();
     const std::int64_t stride = std::max<std::int64_t>(1, parameter->count() / 5);
     for (std::int64_t i = 0; i < parameter->count(); i += stride) {
@@ -42,7 +43,8 @@ void expect_gradients(Module& module, const std::function<Tensor()>& loss) {
         return value;
       };
       const double numeric = (at(kStep) - at(-kStep)) / (2 * kStep);
-      ASSERT_NEAR(gradient.data<double>()[i], numeric, 1e-5 + 1e-3 * std::abs(numeric)) << name << " element " << i;
+      ASSERT_NEAR(gradient.data<double>()[i], numeric, 1e-5 + 1e-3 * std::abs(numeric))
+          << named.name << " element " << i;
     }
   }
 }

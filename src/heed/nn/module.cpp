@@ -128,9 +128,9 @@ void load_state(Module& module, const TensorMap& tensors) {
       problems << "\n  " << name << " is " << found->second.shape() << ", expected " << parameter->shape();
     }
   }
-  for (const auto& [name, tensor] : tensors) {
-    if (std::ranges::none_of(wanted, [&](const auto& w) { return w.name == name; })) {
-      problems << "\n  unknown " << name << ' ' << tensor.shape();
+  for (const auto& given : tensors) {
+    if (std::ranges::none_of(wanted, [&](const auto& w) { return w.name == given.first; })) {
+      problems << "\n  unknown " << given.first << ' ' << given.second.shape();
     }
   }
   const std::string text = problems.str();
