@@ -3,16 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "heed/base/error.h"
-#include "heed/base/json.h"
 #include "heed/base/random.h"
 #include "heed/ops/recurrent.h"
 #include "heed/tensor/autograd.h"
-#include "support/temp_folder.h"
+#include "support/torch.h"
 
 namespace heed {
 namespace {
@@ -119,34 +116,8 @@ TEST(Recurrent, RefusesShapesThatDoNotFit) {
   EXPECT_THROW(Rnn(3, 4, {.layers = 0}), Error);
 }
 
-// Debian's python3-torch is a package of this Python.
-constexpr const char* kPython = "/usr/bin/python3";
-
-int run_python(const std::string& arguments) {
-  return std::system((std::string(kPython) + " " + arguments).c_str());
-}
-
-std::vector<double> numbers(const Tensor& x) {
-  return x.to(DType::f64).to_vector<double>();
-}
-
-void expect_near(const std::string& name, const Tensor& actual, const std::vector<double>& expected, double tolerance) {
-  const auto found = numbers(actual);
-  ASSERT_EQ(found.size(), expected.size()) << name;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    ASSERT_NEAR(found[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i]))) << name << " element " << i;
-  }
-}
-
 // One stack with the output and all gradients we find, and the same as a question to PyTorch.
-struct Comparison {
-  std::string name;
-  double tolerance;
-  TensorMap found;
-  Json question;
-};
-
-Comparison compare(bool gru, DType dtype, const RecurrentOptions& options) {
+test::TorchComparison compare(bool gru, DType dtype, const RecurrentOptions& options) {
   constexpr std::int64_t kIn = 5, kWidth = 11;
   const std::vector<std::int64_t> lengths = {4, 9, 1, 9, 2};
   const Offsets offsets{std::span<const std::int64_t>(lengths)};
@@ -159,7 +130,7 @@ Comparison compare(bool gru, DType dtype, const RecurrentOptions& options) {
   const Tensor upstream = values(7, y.shape(), dtype);
   backward(y, upstream);
 
-  Comparison result;
+  test::TorchComparison result;
   result.name = std::string(gru ? "GRU" : "RNN") + " layers " + std::to_string(options.layers);
   result.tolerance = dtype == DType::f64 ? 1e-10 : 1e-5;
   result.found = {{"output", y}, {"x", x.grad()}};
@@ -170,44 +141,25 @@ Comparison compare(bool gru, DType dtype, const RecurrentOptions& options) {
                      {"layers", options.layers},
                      {"bidirectional", options.bidirectional},
                      {"lengths", lengths},
-                     {"x", numbers(x)},
-                     {"upstream", numbers(upstream)}};
+                     {"x", test::numbers(x)},
+                     {"upstream", test::numbers(upstream)}};
   for (const auto& [name, parameter] : named_parameters(*stack)) {
     result.found[name] = parameter->grad();
-    result.question["weights"][name] = numbers(*parameter);
+    result.question["weights"][name] = test::numbers(*parameter);
   }
   return result;
 }
 
 TEST(Recurrent, OutputsAndGradientsArePyTorchs) {
-  if (run_python("-c 'import torch' 2> /dev/null") != 0) {
-    GTEST_SKIP() << kPython << " has no torch (Debian package python3-torch): nothing to compare with";
-  }
-  std::vector<Comparison> comparisons;
-  Json questions = Json::array();
+  if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
+  std::vector<test::TorchComparison> comparisons;
   for (bool gru : {false, true}) {
     for (DType dtype : {DType::f32, DType::f64}) {
       comparisons.push_back(compare(gru, dtype, {}));
       comparisons.push_back(compare(gru, dtype, {.layers = 2, .bidirectional = true}));
     }
   }
-  for (const Comparison& comparison : comparisons) questions.push_back(comparison.question);
-
-  const test::TempFolder folder;
-  const auto asked = folder.write("questions.json", questions.dump()), answered = folder.path() / "answers.json";
-  ASSERT_EQ(run_python(HEED_TESTS_FOLDER "/nn/recurrent_torch.py " + asked.string() + " " + answered.string()), 0);
-  std::stringstream text;
-  text << std::ifstream(answered).rdbuf();
-  const Json answers = parse_json(text.str(), "answers.json");
-  ASSERT_EQ(answers.size(), comparisons.size());
-  for (std::size_t i = 0; i < comparisons.size(); ++i) {
-    SCOPED_TRACE(comparisons[i].name);
-    ASSERT_EQ(answers[i].size(), comparisons[i].found.size());
-    for (const auto& [name, found] : comparisons[i].found) {
-      expect_near(name, found, json_required<std::vector<double>>(answers[i], name, "answers.json"),
-                  comparisons[i].tolerance);
-    }
-  }
+  test::expect_torch_agrees("nn/recurrent_torch.py", comparisons);
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+"""PyTorch's answers to the questions of transformer_torch_test.cpp: torch.nn's own Transformer layers, padded, in f32.
+
+usage: transformer_torch.py <questions.json> <answers.json>
+Lists of equal length. question: kind ("encoder", "decoder", "encoder_decoder"), layers, heads, pre_norm, activation,
+weights {name: {shape, values}} with our names, upstream, and the inputs of the kind:
+  encoder          x {shape, values} and lengths
+  decoder          the same, memory and memory_lengths
+  encoder_decoder  source and target ids with their lengths
+answer: output and a gradient for each weight and each of x and memory.
+"""
+import json
+import math
+import sys
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+from torch.nn.utils.stateless import functional_call
+
+PARTS = {  # theirs: ours
+    "self_attn.in_proj_": ["attention.query_key_value."],
+    "self_attn.out_proj.": ["attention.output."],
+    "multihead_attn.in_proj_": ["cross_attention.query.", "cross_attention.key.", "cross_attention.value."],
+    "multihead_attn.out_proj.": ["cross_attention.output."],
+    "linear1.": ["feed_forward.up."],
+    "linear2.": ["feed_forward.down."],
+}
+NORMS = {False: ["attention_norm", "feed_forward_norm"], True: ["attention_norm", "cross_norm", "feed_forward_norm"]}
+
+
+def padded(x, lengths):
+    return pad_sequence(x.split(lengths), batch_first=True)
+
+
+def unpadded(x, lengths):
+    return torch.cat([sequence[:length] for sequence, length in zip(x, lengths)])
+
+
+def padding(lengths):
+    """PyTorch's convention: True is ignored."""
+    return torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None]
+
+
+def stack(question, weights, prefix, cross):
+    """(module, its parameters made of our weights)"""
+    width = weights[prefix + "layers.layer.0.attention_norm.weight"].shape[0]
+    inner = weights[prefix + "layers.layer.0.feed_forward.up.weight"].shape[0]
+    layer = (nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer)(
+        width, question["heads"], inner, dropout=0, activation=question["activation"], batch_first=True,
+        norm_first=question["pre_norm"])
+    norm = nn.LayerNorm(width) if question["pre_norm"] else None
+    module = (nn.TransformerDecoder if cross else nn.TransformerEncoder)(layer, question["layers"], norm)
+    parameters = {}
+    parts = dict(PARTS)
+    for index, name in enumerate(NORMS[cross]):
+        parts[f"norm{index + 1}."] = [name + "."]
+    for name, _ in module.named_parameters():
+        if name.startswith("norm."):
+            parameters[name] = weights[prefix + "layers.final_norm." + name[len("norm."):]]
+            continue
+        _, index, part = name.split(".", 2)
+        theirs = next(start for start in parts if part.startswith(start))
+        kind = part[len(theirs):]
+        parameters[name] = torch.cat([weights[f"{prefix}layers.layer.{index}.{ours}{kind}"] for ours in parts[theirs]])
+    return module, parameters
+
+
+def encode(question, weights, prefix, x, lengths):
+    module, parameters = stack(question, weights, prefix, False)
+    return functional_call(module, parameters, (x,), {"src_key_padding_mask": padding(lengths)})
+
+
+def decode(question, weights, prefix, x, lengths, memory, memory_lengths):
+    module, parameters = stack(question, weights, prefix, True)
+    return functional_call(module, parameters, (x, memory), {
+        "tgt_mask": nn.Transformer.generate_square_subsequent_mask(x.shape[1]),
+        "tgt_key_padding_mask": padding(lengths),
+        "memory_key_padding_mask": padding(memory_lengths)})
+
+
+def embed(table, ids, lengths):
+    """Rows times sqrt(width), plus sines and cosines."""
+    width = table.shape[1]
+    position = torch.arange(max(lengths), dtype=torch.float64)[:, None]
+    angle = position / 10000 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
+    codes = torch.stack([angle.sin(), angle.cos()], -1).flatten(1).float()
+    return table[padded(torch.tensor(ids), lengths)] * math.sqrt(width) + codes
+
+
+def answer(question):
+    def leaf(tensor):
+        return torch.tensor(tensor["values"]).reshape(tensor["shape"]).requires_grad_()
+
+    weights = {name: leaf(tensor) for name, tensor in question["weights"].items()}
+    inputs = {name: leaf(question[name]) for name in ("x", "memory") if name in question}
+    lengths = question["lengths"]
+    if question["kind"] == "encoder_decoder":
+        source_lengths = question["source_lengths"]
+        source = embed(weights["source_embedding.weight"], question["source"], source_lengths)
+        memory = encode(question, weights, "encoder.", source, source_lengths)
+        table = weights["target_embedding.weight"]
+        target = embed(table, question["target"], lengths)
+        output = decode(question, weights, "decoder.", target, lengths, memory, source_lengths) @ table.T
+    elif question["kind"] == "decoder":
+        memory_lengths = question["memory_lengths"]
+        output = decode(question, weights, "", padded(inputs["x"], lengths), lengths,
+                        padded(inputs["memory"], memory_lengths), memory_lengths)
+    else:
+        output = encode(question, weights, "", padded(inputs["x"], lengths), lengths)
+
+    output = unpadded(output, lengths)
+    output.backward(torch.tensor(question["upstream"]).reshape(output.shape))
+    found = {name: tensor.grad for name, tensor in {**weights, **inputs}.items()}
+    found["output"] = output.detach()
+    return {name: value.double().flatten().tolist() for name, value in found.items()}
+
+
+with open(sys.argv[1]) as file:
+    questions = json.load(file)
+with open(sys.argv[2], "w") as file:
+    json.dump([answer(question) for question in questions], file)
