@@ -51,7 +51,8 @@ Offsets offsets_of(const Lengths& lengths) {
 test::TorchComparison comparison(const std::string& kind_name, const Kind& kind, Module& module, const Tensor& y,
                                  const Lengths& lengths) {
   const std::string activation = kind.activation == Activation::relu ? "relu" : "gelu";
-  const Tensor upstream = noise("upstream", y.shape());
+  // Gradients reach 7. With upstream 1 they reach 22, and PyTorch's own f32 and f64 differ by the whole bar.
+  const Tensor upstream = noise("upstream", y.shape(), 0.3);
   backward(y, upstream);
   test::TorchComparison result{.name = kind_name + (kind.pre_norm ? ", pre-norm, " : ", post-norm, ") + activation,
                                .tolerance = 1e-5,
