@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "heed/attention/cache.h"
 #include "heed/base/error.h"
@@ -24,56 +23,6 @@ AttentionInput self_attention(std::int64_t heads, std::int64_t width, std::vecto
 
 std::string refused(const std::function<void()>& call) {
   return test::error_of(ErrorKind::invalid_argument, call);
-}
-
-TEST(Attend, TheScaleIsTheRootOfTheHeadWidth) {  // erratum E9: not of the model width
-  AttentionInput in = self_attention(4, 16, {5});
-  const Tensor usual = attend(in);
-  in.scale = 1 / std::sqrt(16.0);
-  EXPECT_TRUE(same_bits(usual, attend(in)));
-  in.scale = 1 / std::sqrt(64.0);
-  EXPECT_FALSE(same_bits(usual, attend(in)));
-}
-
-TEST(Attend, RowsAreDistributionsOverKeys) {  // errata E1, E11, E24, E37: n x n, each row sums to 1
-  const AttentionInput in = self_attention(2, 3, {10});
-  const Tensor weights = attention_rows(in, 0, 1, 0, 10);
-  EXPECT_EQ(weights.shape(), Shape({10, 10}));
-  for (std::int64_t i = 0; i < 10; ++i) {
-    double sum = 0;
-    for (std::int64_t j = 0; j < 10; ++j) {
-      EXPECT_GT(weights.at({i, j}), 0);
-      sum += weights.at({i, j});
-    }
-    EXPECT_NEAR(sum, 1, 1e-6);
-  }
-}
-
-TEST(Attend, OrthogonalQueriesStillHaveWeight) {  // erratum E12: score 0 is not weight 0
-  AttentionInput in = self_attention(1, 2, {2});
-  in.q = Tensor::from<float>({1, 0, 1, 0}, {2, 1, 2});
-  in.k = Tensor::from<float>({0, 1, 1, 0}, {2, 1, 2});
-  const Tensor weights = attention_rows(in, 0, 0, 0, 1);
-  EXPECT_NEAR(weights.at({0, 0}), 1 / (1 + std::exp(1 / std::numbers::sqrt2)), 1e-6);
-}
-
-TEST(Attend, AFullyMaskedRowGivesZerosAndFiniteGradients) {  // erratum E8
-  AttentionInput in = self_attention(2, 4, {3});
-  in.mask = Mask::lengths({0});
-  in.q.set_requires_grad();
-  const Tensor y = attend(in);
-  EXPECT_TRUE(same_bits(y.detach(), Tensor::zeros(y.shape())));
-  backward(y, Tensor::full(y.shape(), 1));
-  EXPECT_TRUE(same_bits(in.q.grad(), Tensor::zeros(in.q.shape())));
-}
-
-TEST(Attend, OneMeansAttend) {  // erratum E8: the convention, said and kept
-  AttentionInput in = self_attention(1, 4, {3});
-  in.terms = {mask_term(Tensor::from<std::int32_t>({1, 0, 0, 1, 1, 0, 1, 1, 1}, {3, 3}))};
-  AttentionInput causal = self_attention(1, 4, {3});
-  causal.mask = Mask::causal();
-  const auto masked = attend(in).to_vector<float>(), expected = attend(causal).to_vector<float>();
-  for (std::size_t i = 0; i < masked.size(); ++i) EXPECT_FLOAT_EQ(masked[i], expected[i]);
 }
 
 TEST(Attend, SummariesMatchTheRows) {
