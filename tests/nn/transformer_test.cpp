@@ -81,20 +81,6 @@ TEST(Transformer, EncoderDecoderGradientsMatchFiniteDifferences) {
       model, [&] { return cross_entropy(model.decode(target, model.encode(source, Context()), Context()), answers); });
 }
 
-TEST(Transformer, ASequenceDoesNotDependOnItsBatch) {
-  for (bool pre_norm : {true, false}) {
-    Encoder encoder({.block = small_block(pre_norm), .layers = 3});
-    initialize(encoder, 5);
-    const Packed batch(noise("x", {40, 8}), {7, 1, 32});
-    const Tensor together = encoder.forward(batch, {}, Context());
-    for (std::int64_t i = 0; i < 3; ++i) {
-      const Packed alone(batch.sequence(i).clone(), {batch.offsets.length(i)});
-      EXPECT_TRUE(same_bits(encoder.forward(alone, {}, Context()),
-                            together.sliced(0, batch.offsets.begin(i), batch.offsets.end(i))));
-    }
-  }
-}
-
 TEST(Transformer, ADecoderDoesNotSeeTheFuture) {
   Decoder decoder({.block = small_block(true), .layers = 2});
   initialize(decoder, 6);
@@ -105,28 +91,6 @@ TEST(Transformer, ADecoderDoesNotSeeTheFuture) {
   const Tensor after = decoder.forward(Packed(changed, {9}), Context());
   EXPECT_TRUE(same_bits(before.sliced(0, 0, 5), after.sliced(0, 0, 5)));
   EXPECT_FALSE(same_bits(before.sliced(0, 5, 6), after.sliced(0, 5, 6)));
-}
-
-TEST(Transformer, CachedStepsEqualTheFullPassAndFork) {
-  NoGrad no_grad;
-  Decoder decoder({.block = small_block(true), .layers = 2});
-  initialize(decoder, 7);
-  const Tensor x = noise("x", {300, 8});
-  const Tensor full = decoder.forward(Packed(x, {300}), Context());
-  auto caches = decoder.stack.make_caches();
-  std::int64_t done = 0;
-  for (std::int64_t count : {200, 1, 1, 98}) {  // past the border of a block of keys
-    const Tensor step = decoder.forward(Packed(x.sliced(0, done, done + count), {count}), Context(), nullptr, caches);
-    EXPECT_TRUE(same_bits(step, full.sliced(0, done, done + count))) << done;
-    done += count;
-  }
-  // Two beams forked from one: each goes on as if alone.
-  auto fork = decoder.stack.make_caches();
-  decoder.forward(Packed(x.sliced(0, 0, 10), {10}), Context(), nullptr, fork);
-  for (KeyValueCache& cache : fork) cache.reorder(std::vector<std::int64_t>{0, 0});
-  const Tensor both = decoder.forward(Packed(x.sliced(0, 10, 12), {1, 1}), Context(), nullptr, fork);
-  EXPECT_TRUE(same_bits(both.sliced(0, 0, 1), full.sliced(0, 10, 11)));
-  EXPECT_FALSE(same_bits(both.sliced(0, 1, 2), full.sliced(0, 10, 11)));
 }
 
 TEST(Transformer, AProbeSeesSummariesAndChangesNothing) {

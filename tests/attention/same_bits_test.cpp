@@ -1,0 +1,228 @@
+// Law 1 for attend(): one sequence has one result, whoever its neighbours are, however many threads work, whoever
+// looks, and whether its keys come from a cache.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "heed/attention/attend.h"
+#include "heed/attention/cache.h"
+#include "heed/attention/rotary.h"
+#include "heed/base/parallel.h"
+#include "heed/ops/shape_ops.h"
+#include "heed/tensor/autograd.h"
+#include "ops/op_case.h"
+
+namespace heed {
+namespace {
+
+constexpr std::int64_t kWidth = 20;  // no multiple of a vector
+
+struct Variant {
+  const char* name;
+  std::int64_t heads, key_heads;
+  Mask mask{};
+  bool turns = false;  // rotary
+  std::vector<Term> terms{};
+  bool additive = false;
+};
+
+std::vector<Variant> variants() {
+  const Tensor table = testing::values("table", {32, 4}).to(DType::f32);
+  const BucketOptions past{.bidirectional = false};
+  return {{"heads", 4, 4},
+          {"grouped", 4, 2},
+          {"one key head", 4, 1},
+          {"causal", 4, 4, Mask::causal()},
+          {"grouped, causal", 4, 2, Mask::causal()},
+          {"window", 4, 2, Mask::window(9, 3)},
+          {"causal window", 4, 2, Mask::causal() & Mask::window(9, 0)},
+          {"rotary", 4, 2, {}, true},
+          {"rotary, causal", 4, 2, Mask::causal(), true},
+          {"ALiBi", 4, 2, {}, false, {alibi_term()}},
+          {"ALiBi, causal", 4, 2, Mask::causal(), false, {alibi_term()}},
+          {"buckets, soft-cap, causal", 4, 4, Mask::causal(), false, {soft_cap_term(2), bucket_bias_term(table, past)}},
+          {"additive, causal", 4, 4, Mask::causal(), false, {}, true}};
+}
+
+// Those whose queries see no keys of later steps.
+std::vector<Variant> causal_variants() {
+  std::vector<Variant> found;
+  std::ranges::copy_if(variants(), std::back_inserter(found),
+                       [](const Variant& v) { return std::string_view(v.name).find("causal") != std::string::npos; });
+  return found;
+}
+
+// Tokens of one sequence: what attention is given of them.
+struct Tokens {
+  Tensor q, k, v;
+  std::int64_t start = 0;  // position of the first
+  std::int64_t length() const { return q.size(0); }
+  Tokens part(std::int64_t begin, std::int64_t end) const {
+    return {q.sliced(0, begin, end), k.sliced(0, begin, end), v.sliced(0, begin, end), start + begin};
+  }
+};
+
+Tokens make_tokens(const Variant& variant, const std::string& name, std::int64_t length) {
+  auto values = [&](const char* part, std::int64_t heads) {
+    return testing::values(name + part, {length, heads, kWidth}).to(DType::f32);
+  };
+  return {values("q", variant.heads), values("k", variant.key_heads), values("v", variant.key_heads)};
+}
+
+Tensor joined(const std::vector<Tokens>& batch, Tensor Tokens::*part) {
+  std::vector<Tensor> parts;
+  for (const Tokens& tokens : batch) parts.push_back(tokens.*part);
+  return concat(parts, 0);
+}
+
+Offsets offsets_of(const std::vector<Tokens>& batch) {
+  std::vector<std::int64_t> lengths;
+  for (const Tokens& tokens : batch) lengths.push_back(tokens.length());
+  return Offsets(std::span<const std::int64_t>(lengths));
+}
+
+// Self-attention of a batch, positions applied.
+AttentionInput input_of(const Variant& variant, const std::vector<Tokens>& batch) {
+  AttentionInput in{.q = joined(batch, &Tokens::q),
+                    .k = joined(batch, &Tokens::k),
+                    .v = joined(batch, &Tokens::v),
+                    .queries = offsets_of(batch),
+                    .keys = offsets_of(batch),
+                    .mask = variant.mask,
+                    .terms = variant.terms};
+  if (variant.additive) in.additive = AdditiveScore{testing::values("w", {kWidth}).to(DType::f32)};
+  if (variant.turns) {
+    std::vector<std::int64_t> positions;
+    for (const Tokens& tokens : batch) {
+      for (std::int64_t i = 0; i < tokens.length(); ++i) positions.push_back(tokens.start + i);
+    }
+    const Tensor ids = Tensor::from(positions, {static_cast<std::int64_t>(positions.size())});
+    in.q = rotary(in.q, ids), in.k = rotary(in.k, ids);
+  }
+  return in;
+}
+
+// The output and the gradients of q, k and v, in this order.
+std::vector<Tensor> results(const Variant& variant, const std::vector<Tokens>& batch) {
+  AttentionInput in = input_of(variant, batch);
+  in.q.set_requires_grad(), in.k.set_requires_grad(), in.v.set_requires_grad();
+  const Tensor y = attend(in);
+  backward(y, in.q.detach());  // a function of the sequence alone
+  return {y.detach(), in.q.grad(), in.k.grad(), in.v.grad()};
+}
+
+class SameBits : public ::testing::TestWithParam<Variant> {};
+class CachedBits : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(SameBits, AloneAndInAnyBatch) {
+  const std::vector<std::int64_t> lengths = {150, 1, 40, 33, 290, 7};
+  std::vector<Tokens> sequences;
+  std::vector<std::vector<Tensor>> alone;
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    sequences.push_back(make_tokens(GetParam(), std::to_string(s), lengths[s]));
+    alone.push_back(results(GetParam(), {sequences[s]}));
+  }
+  for (const std::vector<std::size_t>& packing :
+       {std::vector<std::size_t>{0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}, {3, 0}, {1, 1, 4}, {2, 5, 2}}) {
+    std::vector<Tokens> batch;
+    for (std::size_t s : packing) batch.push_back(sequences[s]);
+    const Offsets offsets = offsets_of(batch);
+    const auto together = results(GetParam(), batch);
+    for (std::size_t b = 0; b < packing.size(); ++b) {
+      const auto i = static_cast<std::int64_t>(b);
+      for (std::size_t r = 0; r < together.size(); ++r) {
+        EXPECT_TRUE(same_bits(together[r].sliced(0, offsets.begin(i), offsets.end(i)), alone[packing[b]][r]))
+            << "sequence " << packing[b] << " at place " << b << " of " << packing.size() << ", result " << r;
+      }
+    }
+  }
+}
+
+TEST_P(SameBits, WithAnyNumberOfThreads) {
+  const std::vector<Tokens> batch = {make_tokens(GetParam(), "0", 290), make_tokens(GetParam(), "1", 3)};
+  std::vector<Tensor> expected;
+  for (int threads = 1; threads <= 4; ++threads) {
+    ThreadLimit limit(threads);
+    const auto found = results(GetParam(), batch);
+    if (threads == 1) expected = found;
+    for (std::size_t r = 0; r < found.size(); ++r) EXPECT_TRUE(same_bits(found[r], expected[r])) << threads << ' ' << r;
+  }
+}
+
+TEST_P(SameBits, WhenSomebodyLooks) {
+  const AttentionInput in = input_of(GetParam(), {make_tokens(GetParam(), "0", 150), make_tokens(GetParam(), "1", 3)});
+  const Tensor plain = attend(in);
+  for (std::int64_t links : {1, 8, 16}) {
+    AttentionSummary summary{.links = links};
+    EXPECT_TRUE(same_bits(attend(in, &summary), plain)) << links;
+  }
+  attention_rows(in, 0, 1, 0, 150);
+  EXPECT_TRUE(same_bits(attend(in), plain));
+}
+
+// One step of decoding: new tokens of each sequence against all keys of the cache.
+Tensor step(const Variant& variant, const std::vector<Tokens>& added, KeyValueCache& cache) {
+  NoGrad no_grad;
+  AttentionInput in = input_of(variant, added);
+  cache.append(in.k, in.v, in.keys);
+  in.k = cache.keys(), in.v = cache.values(), in.keys = cache.offsets();
+  return attend(in);
+}
+
+TEST_P(CachedBits, FromACacheAsInTheFullPass) {
+  const Tokens a = make_tokens(GetParam(), "a", 290), b = make_tokens(GetParam(), "b", 290);
+  const Tensor full_a = attend(input_of(GetParam(), {a})), full_b = attend(input_of(GetParam(), {b}));
+  const std::vector<std::int64_t> one_by_one(290, 1), chunks = {1, 5, 64, 58, 1, 129, 32};
+  for (const auto& steps : {one_by_one, chunks}) {
+    KeyValueCache cache(GetParam().key_heads, kWidth, kWidth);
+    std::int64_t done = 0, done_b = 0;
+    for (std::int64_t count : steps) {
+      const std::int64_t count_b = (count + 1) / 2;  // the other sequence goes its own pace
+      const Tensor y = step(GetParam(), {a.part(done, done + count), b.part(done_b, done_b + count_b)}, cache);
+      ASSERT_TRUE(same_bits(y.sliced(0, 0, count), full_a.sliced(0, done, done + count))) << done;
+      ASSERT_TRUE(same_bits(y.sliced(0, count, count + count_b), full_b.sliced(0, done_b, done_b + count_b))) << done_b;
+      done += count, done_b += count_b;
+    }
+  }
+}
+
+TEST_P(CachedBits, OfBeamsForkedAndReordered) {
+  // Three beams of their own; then beams 2, 0, 0, 1 go on, each with tokens of its own.
+  std::vector<Tokens> starts, ends;
+  for (std::int64_t length : {40, 130, 7}) starts.push_back(make_tokens(GetParam(), std::to_string(length), length));
+  const std::vector<std::int64_t> source = {2, 0, 0, 1};
+  KeyValueCache cache(GetParam().key_heads, kWidth, kWidth);
+  step(GetParam(), starts, cache);
+  cache.reorder(source);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    ends.push_back(make_tokens(GetParam(), "end " + std::to_string(i), 3));
+    ends[i].start = starts[static_cast<std::size_t>(source[i])].length();
+  }
+  for (std::int64_t t = 0; t < 3; ++t) {
+    std::vector<Tokens> added;
+    for (const Tokens& end : ends) added.push_back(end.part(t, t + 1));
+    const Tensor y = step(GetParam(), added, cache);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      const std::vector<Tokens> pieces = {starts[static_cast<std::size_t>(source[i])], ends[i]};
+      const Tokens whole{joined(pieces, &Tokens::q), joined(pieces, &Tokens::k), joined(pieces, &Tokens::v)};
+      const Tensor full = attend(input_of(GetParam(), {whole}));
+      const auto beam = static_cast<std::int64_t>(i);
+      EXPECT_TRUE(same_bits(y.sliced(0, beam, beam + 1), full.sliced(0, ends[i].start + t, ends[i].start + t + 1)))
+          << "beam " << i << " step " << t;
+    }
+  }
+}
+
+std::string variant_name(const ::testing::TestParamInfo<Variant>& info) {
+  std::string name = info.param.name;
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Attend, SameBits, ::testing::ValuesIn(variants()), variant_name);
+INSTANTIATE_TEST_SUITE_P(Attend, CachedBits, ::testing::ValuesIn(causal_variants()), variant_name);
+
+}  // namespace
+}  // namespace heed
