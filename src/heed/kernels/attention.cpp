@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "heed/base/parallel.h"
@@ -30,7 +31,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-inline constexpr std::int64_t kForwardRows = 96;
+inline constexpr std::int64_t kForwardRows = 48;
 
 // The keys and values of one (sequence, key head) in panels, packed block by block when first asked for.
 template <class T>
@@ -182,9 +183,12 @@ class ForwardWorker {
       copy_scaled(outputs_.data() + r * output_columns_, 0, 1, in_.value_width, inverse,
                   to_.out + (first + r) * to_.out_stride + head * in_.value_width, 0);
       const std::int64_t index = (first + r) * in_.query_heads + head;
-      if (to_.log_sum) to_.log_sum[index] = rows_.maximum[r] + logs[r];
-      if (to_.summary.entropy) to_.summary.entropy[index] = inverse == 0 ? T{0} : logs[r] - rows_.weighted[r] * inverse;
-      if (to_.summary.maximum) to_.summary.maximum[index] = inverse;  // exp(maximum - maximum) / sum
+      if (to_.log_sum) to_.log_sum[index] = std::fma(rows_.maximum[r], kLn2<T>, logs[r]);
+      if (to_.summary.entropy) {
+        to_.summary.entropy[index] = inverse == 0 ? T{0} : logs[r] - kLn2<T> * rows_.weighted[r] * inverse;
+      }
+      // 2^(maximum - maximum) / sum, but for the rounding of the maximum.
+      if (to_.summary.maximum) to_.summary.maximum[index] = std::min(inverse, T{1});
       if (to_.summary.links > 0) finish_links(to_.summary, links_.data()[r], rows_.block[r], inverse, index);
     }
   }

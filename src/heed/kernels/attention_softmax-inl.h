@@ -102,13 +102,25 @@ HWY_INLINE T row_maximum(const T* scores, std::int64_t columns) {
   return hn::GetLane(hn::MaxOfLanes(TileTag<T>(), hn::Max(hn::Max(most.a, most.b), hn::Max(most.c, most.d))));
 }
 
+// Exponents are powers of two inside: s goes to 2^(s * log2(e) - shift), one fused multiply-add and a cheaper function
+// than exp. Maxima and shifts of rows are kept in that unit.
+template <class T>
+inline constexpr T kLog2E = static_cast<T>(1.44269504088896340736);
+template <class T>
+inline constexpr T kLn2 = static_cast<T>(0.693147180559945309417);
+
+template <class D, class V>
+HWY_INLINE V exponent_of(D d, V score, V shift) {
+  return hn::MulSub(score, hn::Set(d, kLog2E<hn::TFromD<D>>), shift);
+}
+
 // The running state of the rows of a tile: arrays of a whole number of vectors.
 template <class T>
 struct SoftmaxRows {
-  T* maximum;
-  T* sum;       // of exp(s - maximum)
-  T* weighted;  // sum of exp(s - maximum) * (s - maximum), for the entropy
-  T* block;     // in: the maximum of the key block; out: what to subtract from its scores
+  T* maximum;   // of s * log2(e)
+  T* sum;       // of p = 2^(s * log2(e) - maximum)
+  T* weighted;  // sum of p * log2(p), for the entropy
+  T* block;     // in: the maximum score of the key block; out: the shift of its scores
   T* factor;    // what the new maximum makes of the row's outputs
 
   static constexpr std::int64_t kArrays = 5;
@@ -127,9 +139,10 @@ struct SoftmaxRows {
   void advance(std::int64_t rows) {
     const TileTag<T> d;
     for (std::int64_t r = 0; r < rows; r += kLanes<T>) {
-      const auto before = hn::Load(d, maximum + r), after = hn::Max(before, hn::Load(d, block + r));
+      const auto before = hn::Load(d, maximum + r);
+      const auto after = hn::Max(before, hn::Mul(hn::Load(d, block + r), hn::Set(d, kLog2E<T>)));
       const auto shift = hn::IfThenZeroElse(hn::Eq(after, hn::Set(d, kLowest<T>)), after);
-      const auto change = hn::Sub(before, shift), scale = exp_or_zero(d, change);
+      const auto change = hn::Sub(before, shift), scale = exp2_or_zero(d, change);
       const auto total = hn::Load(d, sum + r);
       // Where there was nothing before, change is -inf and total 0.
       const auto moved = hn::MulAdd(hn::Max(change, hn::Set(d, T{-1000})), total, hn::Load(d, weighted + r));
@@ -150,21 +163,22 @@ HWY_INLINE void scale_row(T* row, std::int64_t columns, T factor) {
   }
 }
 
-// Turns the scores of one key block into weights exp(s - shift) and adds to the sums of the row.
+// Turns the scores of one key block into weights and adds to the sums of the row.
 template <bool kWeighted, class T>
 HWY_INLINE void softmax_row(T* scores, std::int64_t columns, T shift, T& sum, T& weighted_sum) {
   const TileTag<T> d;
   const auto shifts = hn::Set(d, shift);
   Strip<T> sums = constant_strip(T{0}), weighted = sums;
   for_each_strip<T>(columns, [&](std::int64_t c) HEED_LAMBDA {
-    const Strip<T> centred = map_strip(load_strip(scores + c), [&](auto s) HEED_LAMBDA { return hn::Sub(s, shifts); });
-    const Strip<T> p = map_strip(centred, [&](auto x) HEED_LAMBDA { return exp_or_zero(d, x); });
+    const Strip<T> exponents =
+        map_strip(load_strip(scores + c), [&](auto s) HEED_LAMBDA { return exponent_of(d, s, shifts); });
+    const Strip<T> p = map_strip(exponents, [&](auto x) HEED_LAMBDA { return exp2_or_zero(d, x); });
     store_strip(p, scores + c);
     sums = map_strip(sums, p, [](auto s, auto x) HEED_LAMBDA { return hn::Add(s, x); });
     if constexpr (kWeighted) {
       // -inf would make 0 * -inf; below -1000 every weight is 0.
       const auto lowest = hn::Set(d, T{-1000});
-      const Strip<T> bounded = map_strip(centred, [&](auto x) HEED_LAMBDA { return hn::Max(x, lowest); });
+      const Strip<T> bounded = map_strip(exponents, [&](auto x) HEED_LAMBDA { return hn::Max(x, lowest); });
       weighted = {hn::MulAdd(bounded.a, p.a, weighted.a), hn::MulAdd(bounded.b, p.b, weighted.b),
                   hn::MulAdd(bounded.c, p.c, weighted.c), hn::MulAdd(bounded.d, p.d, weighted.d)};
     }
@@ -178,11 +192,11 @@ template <class T>
 HWY_INLINE void weights_of_row(const T* scores, std::int64_t columns, T log_sum, T* weights) {
   const TileTag<T> d;
   // A row that sees nothing has only -inf, and so weights of 0.
-  const auto shift = hn::Set(d, log_sum == kLowest<T> ? T{0} : log_sum);
+  const auto shift = hn::Set(d, log_sum == kLowest<T> ? T{0} : log_sum * kLog2E<T>);
   for_each_strip<T>(columns, [&](std::int64_t c) HEED_LAMBDA {
-    store_strip(
-        map_strip(load_strip(scores + c), [&](auto s) HEED_LAMBDA { return exp_or_zero(d, hn::Sub(s, shift)); }),
-        weights + c);
+    store_strip(map_strip(load_strip(scores + c),
+                          [&](auto s) HEED_LAMBDA { return exp2_or_zero(d, exponent_of(d, s, shift)); }),
+                weights + c);
   });
 }
 

@@ -13,7 +13,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "heed/kernels/attention.h"
 #include "heed/kernels/attention_softmax-inl.h"
@@ -76,13 +75,15 @@ HWY_INLINE T least_lane_maximum(const T* scores, std::int64_t columns) {
   return hn::GetLane(hn::MinOfLanes(TileTag<T>(), hn::Max(hn::Max(most.a, most.b), hn::Max(most.c, most.d))));
 }
 
+// Bit i: scores[i] > least, for one vector.
 template <class T>
 HWY_INLINE std::uint64_t bits_above(const T* scores, T least) {
   const TileTag<T> d;
-  std::uint8_t bytes[8] = {};
+  std::uint8_t bytes[8];
   hn::StoreMaskBits(d, hn::Gt(hn::LoadU(d, scores), hn::Set(d, least)), bytes);
-  std::uint64_t bits;
-  std::memcpy(&bits, bytes, sizeof(bits));
+  // Byte by byte as they were stored: a wider load would wait for the store to leave the core.
+  std::uint64_t bits = bytes[0];
+  if constexpr (kLanes<T> > 8) bits |= std::uint64_t{bytes[1]} << 8;
   return bits;
 }
 
@@ -108,7 +109,7 @@ HWY_INLINE void update_links(RowLinks<T>& links, std::int64_t count, const T* sc
   }
 }
 
-// Writes the links of one row at `index` = query token * heads + head, with weights exp(score - shift) * inverse.
+// Writes the links of one row at `index` = query token * heads + head, with weights exp2(exponent_of(score, shift)) * inverse.
 template <class T>
 void finish_links(const AttentionSummary<T>& summary, RowLinks<T>& links, T shift, T inverse, std::int64_t index) {
   const TileTag<T> d;
@@ -116,7 +117,7 @@ void finish_links(const AttentionSummary<T>& summary, RowLinks<T>& links, T shif
   if (summary.link_keys) std::copy(links.keys, links.keys + count, summary.link_keys + index * count);
   if (!summary.link_weights) return;
   map(d, links.scores, summary.link_weights + index * count, count,
-      [&](auto s) HEED_LAMBDA { return hn::Mul(exp_or_zero(d, hn::Sub(s, hn::Set(d, shift))), hn::Set(d, inverse)); });
+      [&](auto s) HEED_LAMBDA { return hn::Mul(exp2_or_zero(d, exponent_of(d, s, hn::Set(d, shift))), hn::Set(d, inverse)); });
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE

@@ -117,23 +117,22 @@ HWY_INLINE V exp_nonpositive(D d, V x, Low... lo) {
   }
 }
 
-// e^x for x up to about 0, cheaper still: what is below e^-86 becomes 0. For attention weights, where such terms stand
+// 2^x for x up to about 0, cheaper still: what is below 2^-125 becomes 0. For attention weights, where such terms stand
 // beside a 1.
 template <class D, class V>
-HWY_INLINE V exp_or_zero(D d, V x) {
+HWY_INLINE V exp2_or_zero(D d, V x) {
   if constexpr (kIsFloat<D>) {
     const hn::RebindToSigned<D> di;
-    const V magic = constant(d, 12582912.0), one = constant(d, 1.0);
-    const V shifted = hn::MulAdd(x, constant(d, 1.44269504088896341), magic);
-    const V n = hn::Sub(shifted, magic);
-    V r = hn::NegMulAdd(n, constant(d, 0.693359375), x);
-    r = hn::NegMulAdd(n, constant(d, -2.12194440054690583e-4), r);
-    const V power = hn::MulAdd(hn::MulAdd(exp_tail(d, r), r, one), r, one);
-    // The shift leaves of the bits of 1.5 * 2^23 + n + 127 those of n + 127.
-    const V scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::BitCast(di, shifted), hn::Set(di, 127))));
-    return hn::IfThenZeroElse(hn::Lt(x, constant(d, -86.0)), hn::Mul(power, scale));
+    const V magic = constant(d, 12582912.0), shifted = hn::Add(x, magic);
+    const V r = hn::Sub(x, hn::Sub(shifted, magic));
+    const V power = polynomial(d, r, 1.0, 6.9314720286e-01, 2.4022647914e-01, 5.5503324712e-02, 9.6184373574e-03,
+                               1.3398874404e-03, 1.5353361945e-04);
+    // The low bits of `shifted` hold the whole part of x, which goes to the exponent.
+    const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
+    const V result = hn::BitCast(d, hn::Add(hn::BitCast(di, power), exponent));
+    return hn::IfThenZeroElse(hn::Lt(x, constant(d, -125.0)), result);
   } else {
-    return lane_by_lane(d, x, [](double v) { return std::exp(v); });
+    return lane_by_lane(d, x, [](double v) { return std::exp2(v); });
   }
 }
 
