@@ -29,7 +29,9 @@ Tensor scores(const Tensor& q, const Tensor& k) {
 }
 
 // 10 tokens of width 3: the shape of the worked example that E37 is about.
-const Tensor kQ = matrix("q", 10, 3), kK = matrix("k", 10, 3), kV = matrix("v", 10, 3);
+struct TenTokens {
+  Tensor q = matrix("q", 10, 3), k = matrix("k", 10, 3), v = matrix("v", 10, 3);
+};
 
 TEST(Errata, E01_WeightsAreAMatrix) {
   const Tensor q = matrix("q", 3, 4), k = matrix("k", 5, 4), v = matrix("v", 5, 2);
@@ -58,9 +60,10 @@ TEST(Errata, E02_KeysAreProjectionsOfTokens) {
 }
 
 TEST(Errata, E03_TheContextIsAWeightedSumOfValues) {
-  const Tensor context = attended(kQ, kK, kV);
-  EXPECT_LT(difference(context, matmul(weights(one_head(kQ, kK, kV)), kV)), kEqual);
-  EXPECT_GT(difference(context, kV), kDifferent);
+  const TenTokens ten;
+  const Tensor context = attended(ten.q, ten.k, ten.v);
+  EXPECT_LT(difference(context, matmul(weights(one_head(ten.q, ten.k, ten.v)), ten.v)), kEqual);
+  EXPECT_GT(difference(context, ten.v), kDifferent);
 }
 
 TEST(Errata, E07_OneProductWithTheValues) {
@@ -84,7 +87,8 @@ TEST(Errata, E08_OneMeansAttend) {
 }
 
 TEST(Errata, E08_AFullyMaskedRowGivesZeros) {
-  AttentionInput in = one_head(kQ, kK, kV);
+  const TenTokens ten;
+  AttentionInput in = one_head(ten.q, ten.k, ten.v);
   in.mask = Mask::lengths({0});
   in.q.set_requires_grad(), in.k.set_requires_grad(), in.v.set_requires_grad();
   const Tensor y = attend(in);
@@ -109,8 +113,9 @@ TEST(Errata, E09_ScaleIsTheWidthOfTheHead) {
 }
 
 TEST(Errata, E11_WeightsArePositiveAndSumToOne) {
-  AttentionInput in = one_head(kQ, kK, kV);
-  const Tensor a = weights(in), s = scores(kQ, kK);
+  const TenTokens ten;
+  AttentionInput in = one_head(ten.q, ten.k, ten.v);
+  const Tensor a = weights(in), s = scores(ten.q, ten.k);
   double smallest_score = 0;
   for (std::int64_t i = 0; i < 10; ++i) {
     EXPECT_NEAR(plain::row_sum(a, i), 1, kEqual);
@@ -202,11 +207,12 @@ TEST(Errata, E15_ScoresAreQuadraticAndMemoryIsNot) {
 }
 
 TEST(Errata, E16_NoValueInTheScore) {
+  const TenTokens ten;
   const Tensor other = matrix("other", 10, 3);
-  EXPECT_EQ(difference(weights(one_head(kQ, kK, kV)), weights(one_head(kQ, kK, other))), 0);
-  auto printed = [&](const Tensor& v) { return softmax(add(matmul(kQ, transposed(kK)), scores(v, kK))); };
-  EXPECT_GT(difference(printed(kV), printed(other)), kDifferent);
-  EXPECT_GT(difference(printed(kV), weights(one_head(kQ, kK, kV))), kDifferent);
+  EXPECT_EQ(difference(weights(one_head(ten.q, ten.k, ten.v)), weights(one_head(ten.q, ten.k, other))), 0);
+  auto printed = [&](const Tensor& v) { return softmax(add(matmul(ten.q, transposed(ten.k)), scores(v, ten.k))); };
+  EXPECT_GT(difference(printed(ten.v), printed(other)), kDifferent);
+  EXPECT_GT(difference(printed(ten.v), weights(one_head(ten.q, ten.k, ten.v))), kDifferent);
 }
 
 TEST(Errata, E17_HeadsCostNoMore) {
@@ -218,16 +224,17 @@ TEST(Errata, E17_HeadsCostNoMore) {
 }
 
 TEST(Errata, E24_SoftmaxRunsOverAllKeys) {
-  const Tensor a = weights(one_head(kQ, kK, kV));
+  const TenTokens ten;
+  const Tensor a = weights(one_head(ten.q, ten.k, ten.v));
   for (std::int64_t t = 0; t < 10; ++t) {
     EXPECT_NEAR(plain::row_sum(a, t), 1, kEqual);
     EXPECT_LT(a.at({t, t}), 1 - kDifferent);
   }
   // One score a step: the softmax of one number is 1, and attention the identity.
-  AttentionInput own = one_head(kQ, kK, kV);
+  AttentionInput own = one_head(ten.q, ten.k, ten.v);
   own.mask = Mask::window(0, 0);
-  EXPECT_LT(difference(attended(own), kV), kEqual);
-  EXPECT_GT(difference(attended(kQ, kK, kV), kV), kDifferent);
+  EXPECT_LT(difference(attended(own), ten.v), kEqual);
+  EXPECT_GT(difference(attended(ten.q, ten.k, ten.v), ten.v), kDifferent);
 }
 
 TEST(Errata, E25_TheScaleKeepsTheVariance) {
@@ -252,16 +259,18 @@ TEST(Errata, E25_TheScaleKeepsTheVariance) {
 }
 
 TEST(Errata, E26_AdditiveIsATanhOfASum) {
-  const Tensor q = matmul(kQ, matrix("w_q", 3, 5)), k = matmul(kK, matrix("w_k", 3, 5)), w = testing::values("w", {5});
-  AttentionInput in = one_head(q, k, kV);
+  const TenTokens ten;
+  const Tensor q = matmul(ten.q, matrix("w_q", 3, 5)), k = matmul(ten.k, matrix("w_k", 3, 5)),
+               w = testing::values("w", {5});
+  AttentionInput in = one_head(q, k, ten.v);
   in.additive = AdditiveScore{w};
   const Tensor s = testing::generate({10, 10}, [&](std::int64_t n) {
     double sum = 0;
     for (std::int64_t c = 0; c < 5; ++c) sum += w.at({c}) * std::tanh(q.at({n / 10, c}) + k.at({n % 10, c}));
     return sum;
   });
-  EXPECT_LT(difference(attended(in), matmul(softmax(s), kV)), kEqual);
-  EXPECT_GT(difference(attended(in), attended(q, k, kV)), kDifferent);  // the printed formula: (Q W_q)(K W_k)^T
+  EXPECT_LT(difference(attended(in), matmul(softmax(s), ten.v)), kEqual);
+  EXPECT_GT(difference(attended(in), attended(q, k, ten.v)), kDifferent);  // the printed formula: (Q W_q)(K W_k)^T
 }
 
 TEST(Errata, E27_SinusoidsAreAbsolute) {
@@ -289,18 +298,19 @@ TEST(Errata, E27_SinusoidsAreAbsolute) {
 }
 
 TEST(Errata, E27_ShawAddsARelativeKey) {
+  const TenTokens ten;
   constexpr std::int64_t kReach = 2;
   const Tensor table = matrix("table", 2 * kReach + 1, 3);
-  AttentionInput in = one_head(kQ, kK, kV);
+  AttentionInput in = one_head(ten.q, ten.k, ten.v);
   in.terms = {relative_key_term(in.q, table)};
   const Tensor s = testing::generate({10, 10}, [&](std::int64_t n) {
     const std::int64_t i = n / 10, j = n % 10, row = std::clamp(j - i, -kReach, kReach) + kReach;
     double sum = 0;
-    for (std::int64_t c = 0; c < 3; ++c) sum += kQ.at({i, c}) * (kK.at({j, c}) + table.at({row, c}));
+    for (std::int64_t c = 0; c < 3; ++c) sum += ten.q.at({i, c}) * (ten.k.at({j, c}) + table.at({row, c}));
     return sum / std::sqrt(3.0);
   });
   EXPECT_LT(difference(weights(in), softmax(s)), kEqual);
-  EXPECT_GT(difference(weights(in), softmax(scores(kQ, kK))), kDifferent);
+  EXPECT_GT(difference(weights(in), softmax(scores(ten.q, ten.k))), kDifferent);
 }
 
 TEST(Errata, E28_ShapesHaveToFit) {
@@ -347,9 +357,10 @@ TEST(Errata, E32_ShapesOfWeightsAndOutput) {
 }
 
 TEST(Errata, E37_TenTokensHaveTenByTenScores) {
-  EXPECT_EQ(matmul(kQ, transposed(kK)).shape(), Shape({10, 10}));
-  test::error_of(ErrorKind::invalid_argument, [] { matmul(kQ, kV); });  // 10 x 3 by 10 x 3
-  const Tensor a = weights(one_head(kQ, kK, kV)), z = attended(kQ, kK, kV);
+  const TenTokens ten;
+  EXPECT_EQ(matmul(ten.q, transposed(ten.k)).shape(), Shape({10, 10}));
+  test::error_of(ErrorKind::invalid_argument, [&] { matmul(ten.q, ten.v); });  // 10 x 3 by 10 x 3
+  const Tensor a = weights(one_head(ten.q, ten.k, ten.v)), z = attended(ten.q, ten.k, ten.v);
   for (std::int64_t i = 0; i < 10; ++i) EXPECT_NEAR(plain::row_sum(a, i), 1, kEqual);
   // Rows of z differ, so they differ after W_O, unless W_O takes everything away.
   auto rows_differ = [](const Tensor& y) { return difference(y.sliced(0, 0, 1), y.sliced(0, 1, 2)) > kDifferent; };
@@ -359,10 +370,11 @@ TEST(Errata, E37_TenTokensHaveTenByTenScores) {
 }
 
 TEST(Errata, E45_ScoresAreNotWeights) {
-  const Tensor s = scores(kQ, kK), a = weights(one_head(kQ, kK, kV));
+  const TenTokens ten;
+  const Tensor s = scores(ten.q, ten.k), a = weights(one_head(ten.q, ten.k, ten.v));
   EXPECT_LT(difference(a, softmax(s)), kEqual);
   EXPECT_GT(difference(a, s), kDifferent);
-  EXPECT_GT(difference(attended(kQ, kK, kV), matmul(s, kV)), kDifferent);
+  EXPECT_GT(difference(attended(ten.q, ten.k, ten.v), matmul(s, ten.v)), kDifferent);
 }
 
 }  // namespace

@@ -27,6 +27,10 @@ struct Variant {
   bool additive = false;
 };
 
+void PrintTo(const Variant& variant, std::ostream* out) {
+  *out << variant.name;
+}
+
 std::vector<Variant> variants() {
   const Tensor table = testing::values("table", {32, 4}).to(DType::f32);
   const BucketOptions past{.bidirectional = false};

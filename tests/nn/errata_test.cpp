@@ -54,7 +54,9 @@ struct Layer {
   TensorMap weights;
 };
 
-const Tensor kX = matrix("x", kTokens, kWidth);
+Tensor input() {
+  return matrix("x", kTokens, kWidth);
+}
 
 Tensor changed(const Tensor& x, std::int64_t row) {
   Tensor y = x.clone();
@@ -69,13 +71,13 @@ Tensor row(const Tensor& x, std::int64_t i) {
 TEST(Errata, E18_OneHeadSeesAllPositions) {
   const Layer layer;
   for (std::int64_t j = 0; j < kTokens; ++j) {
-    const Tensor before = layer.head(kX, 0), after = layer.head(changed(kX, j), 0);
+    const Tensor before = layer.head(input(), 0), after = layer.head(changed(input(), j), 0);
     // Were it blind for its context, only row j would change.
     for (std::int64_t i = 0; i < kTokens; ++i) EXPECT_GT(difference(row(before, i), row(after, i)), 1e-4) << i;
   }
   // What tells heads apart is the subspace they were given: same projections, same head.
   auto weights = [&](std::int64_t h) {
-    const Tensor q = layer.project(kX, "query", h), k = layer.project(kX, "key", h);
+    const Tensor q = layer.project(input(), "query", h), k = layer.project(input(), "key", h);
     return plain::weights(one_head(q, k, k));
   };
   EXPECT_GT(difference(weights(0), weights(1)), kDifferent);
@@ -83,11 +85,11 @@ TEST(Errata, E18_OneHeadSeesAllPositions) {
 
 TEST(Errata, E19_HeadsAreConcatenatedThenProjected) {
   const Layer layer;
-  EXPECT_EQ(layer.project(kX, "query", 0).shape(), Shape({kTokens, kWidth / kHeads}));  // W_i is d x d/h
-  const std::vector<Tensor> heads = {layer.head(kX, 0), layer.head(kX, 1)};
-  EXPECT_LT(difference(layer.forward(kX), layer.project_out(concat(heads, 1))), kEqual);
+  EXPECT_EQ(layer.project(input(), "query", 0).shape(), Shape({kTokens, kWidth / kHeads}));  // W_i is d x d/h
+  const std::vector<Tensor> heads = {layer.head(input(), 0), layer.head(input(), 1)};
+  EXPECT_LT(difference(layer.forward(input()), layer.project_out(concat(heads, 1))), kEqual);
   const Tensor sum = add(heads[0], heads[1]);
-  EXPECT_GT(difference(layer.forward(kX), layer.project_out(concat(std::vector{sum, sum}, 1))), kDifferent);
+  EXPECT_GT(difference(layer.forward(input()), layer.project_out(concat(std::vector{sum, sum}, 1))), kDifferent);
 }
 
 TEST(Errata, E21_ADecoderIsMaskedAndReadsAMemory) {
@@ -102,11 +104,12 @@ TEST(Errata, E21_ADecoderIsMaskedAndReadsAMemory) {
     const Memory memory{tokens(read)};
     return decoder.forward(tokens(x), Context(), &memory);
   };
-  const Tensor memory = matrix("memory", 4, kWidth), last = changed(kX, kTokens - 1), first = changed(kX, 0);
-  EXPECT_GT(difference(row(encode(kX), 0), row(encode(last), 0)), 1e-3);                            // sees the future
-  EXPECT_EQ(difference(row(decode(kX, memory), 0), row(decode(last, memory), 0)), 0);               // does not
-  EXPECT_GT(difference(row(decode(kX, memory), 5), row(decode(first, memory), 5)), 1e-3);           // sees the past
-  EXPECT_GT(difference(row(decode(kX, memory), 0), row(decode(kX, changed(memory, 3)), 0)), 1e-3);  // cross-attention
+  const Tensor memory = matrix("memory", 4, kWidth), last = changed(input(), kTokens - 1), first = changed(input(), 0);
+  EXPECT_GT(difference(row(encode(input()), 0), row(encode(last), 0)), 1e-3);                   // sees the future
+  EXPECT_EQ(difference(row(decode(input(), memory), 0), row(decode(last, memory), 0)), 0);      // does not
+  EXPECT_GT(difference(row(decode(input(), memory), 5), row(decode(first, memory), 5)), 1e-3);  // sees the past
+  EXPECT_GT(difference(row(decode(input(), memory), 0), row(decode(input(), changed(memory, 3)), 0)),
+            1e-3);  // cross-attention
   std::ostringstream parts;
   for (const NamedParameter& p : named_parameters(decoder)) parts << p.name << '\n';
   for (const char* part : {"0.attention.", "0.cross_attention.", "0.feed_forward."}) {
@@ -127,22 +130,22 @@ TEST(Errata, E31_TheOutputIsHeadsTimesValueWidth) {
   Encoder one({.block = {.width = kWidth, .heads = kHeads}}),
       three({.block = {.width = kWidth, .heads = kHeads}, .layers = 3});
   prepare(one, 3), prepare(three, 3);
-  EXPECT_EQ(one.forward(tokens(kX), {}, Context()).shape(), three.forward(tokens(kX), {}, Context()).shape());
+  EXPECT_EQ(one.forward(tokens(input()), {}, Context()).shape(), three.forward(tokens(input()), {}, Context()).shape());
   // Heads share nothing: if they did, both would give the same.
   const Layer layer;
-  EXPECT_GT(difference(layer.head(kX, 0), layer.head(kX, 1)), kDifferent);
+  EXPECT_GT(difference(layer.head(input(), 0), layer.head(input(), 1)), kDifferent);
 }
 
 TEST(Errata, E33_HeadsSplitFeatures) {
   const Layer layer;
   // Features: a head's output has a row for each token ...
-  EXPECT_EQ(layer.head(kX, 0).size(0), kTokens);
+  EXPECT_EQ(layer.head(input(), 0).size(0), kTokens);
   // ... where a split of the sequence would let the first half know nothing of the second.
   MultiHeadAttention halves({.width = kWidth, .heads = kHeads, .fused = false});
   prepare(halves, 1);
-  const Tensor split = halves.forward(Packed(kX, {kTokens / 2, kTokens / 2}), {}, Context());
-  EXPECT_GT(difference(layer.forward(kX), split), kDifferent);
-  EXPECT_EQ(difference(row(split, 0), row(halves.forward(Packed(changed(kX, 5), {3, 3}), {}, Context()), 0)), 0);
+  const Tensor split = halves.forward(Packed(input(), {kTokens / 2, kTokens / 2}), {}, Context());
+  EXPECT_GT(difference(layer.forward(input()), split), kDifferent);
+  EXPECT_EQ(difference(row(split, 0), row(halves.forward(Packed(changed(input(), 5), {3, 3}), {}, Context()), 0)), 0);
 }
 
 TEST(Errata, E33_TheScaleIsNotTheNumberOfHeads) {
@@ -161,8 +164,9 @@ TEST(Errata, E33_PositionsAreAddedToTheInput) {
   auto permuted = [&](const Tensor& x) { return embedding(x, Tensor::from(order, {kTokens})); };
   const Tensor codes = sinusoidal_positions(kTokens, kWidth, DType::f64);
   // Without positions the order of tokens means nothing to attention, and no output map can bring it back.
-  EXPECT_LT(difference(permuted(layer.forward(kX)), layer.forward(permuted(kX))), kEqual);
-  EXPECT_GT(difference(permuted(layer.forward(add(kX, codes))), layer.forward(add(permuted(kX), codes))), kDifferent);
+  EXPECT_LT(difference(permuted(layer.forward(input())), layer.forward(permuted(input()))), kEqual);
+  EXPECT_GT(difference(permuted(layer.forward(add(input(), codes))), layer.forward(add(permuted(input()), codes))),
+            kDifferent);
 }
 
 TEST(Errata, E34_ParametersDoNotGrowWithTheText) {
@@ -198,10 +202,10 @@ TEST(Errata, E35_TheResidualComesAfterTheOutputMap) {
       return pre_norm ? add(y, feed_forward_of(norm(y, "feed_forward_norm")))
                       : norm(add(y, feed_forward_of(y)), "feed_forward_norm");
     };
-    const Tensor right = pre_norm ? add(kX, out(attention(norm(kX, "attention_norm"))))
-                                  : norm(add(kX, out(attention(kX))), "attention_norm");
-    const Tensor printed = norm(out(add(kX, attention(kX))), "attention_norm");  // (X + Z) W_O
-    const Tensor found = block.forward(tokens(kX), {}, Context());
+    const Tensor right = pre_norm ? add(input(), out(attention(norm(input(), "attention_norm"))))
+                                  : norm(add(input(), out(attention(input()))), "attention_norm");
+    const Tensor printed = norm(out(add(input(), attention(input()))), "attention_norm");  // (X + Z) W_O
+    const Tensor found = block.forward(tokens(input()), {}, Context());
     EXPECT_LT(difference(found, finish(right)), kEqual);
     EXPECT_GT(difference(found, finish(printed)), kDifferent);
   }
@@ -209,10 +213,10 @@ TEST(Errata, E35_TheResidualComesAfterTheOutputMap) {
 
 TEST(Errata, E43_HeadsWorkSideBySide) {
   const Layer layer;
-  const Tensor parallel = layer.project_out(concat(std::vector{layer.head(kX, 0), layer.head(kX, 1)}, 1));
-  EXPECT_LT(difference(layer.forward(kX), parallel), kEqual);
+  const Tensor parallel = layer.project_out(concat(std::vector{layer.head(input(), 0), layer.head(input(), 1)}, 1));
+  EXPECT_LT(difference(layer.forward(input()), parallel), kEqual);
   const Layer second(6);
-  EXPECT_GT(difference(layer.forward(kX), second.forward(layer.forward(kX))), kDifferent);  // stacked
+  EXPECT_GT(difference(layer.forward(input()), second.forward(layer.forward(input()))), kDifferent);  // stacked
   // 2 heads x (W_Q, W_K, W_V) = 6 matrices of d x d/2, and W_O.
   std::int64_t matrices = 0;
   for (const auto& [name, tensor] : layer.weights) {
@@ -227,8 +231,8 @@ TEST(Errata, E44_BiasesAndTheOutputMapAreParametersToo) {
   EXPECT_EQ(count_parameters(usual), count_parameters(bare) + 4 * kWidth);
   // They matter: without them the result is another.
   const Layer layer;
-  const Tensor without = concat(std::vector{layer.head(kX, 0), layer.head(kX, 1)}, 1);
-  EXPECT_GT(difference(layer.forward(kX), without), kDifferent);
+  const Tensor without = concat(std::vector{layer.head(input(), 0), layer.head(input(), 1)}, 1);
+  EXPECT_GT(difference(layer.forward(input()), without), kDifferent);
 }
 
 // docs/errata.md and the tests say the same.

@@ -131,7 +131,8 @@ test::TorchComparison compare(bool gru, DType dtype, const RecurrentOptions& opt
   backward(y, upstream);
 
   test::TorchComparison result;
-  result.name = std::string(gru ? "GRU" : "RNN") + " layers " + std::to_string(options.layers);
+  result.name = std::string(gru ? "GRU" : "RNN") + (dtype == DType::f64 ? " f64" : " f32") + ", layers " +
+                std::to_string(options.layers);
   result.tolerance = dtype == DType::f64 ? 1e-10 : 1e-5;
   result.found = {{"output", y}, {"x", x.grad()}};
   result.question = {{"kind", gru ? "GRU" : "RNN"},

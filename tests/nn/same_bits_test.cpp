@@ -27,6 +27,10 @@ struct Variant {
   bool cross = false;
 };
 
+void PrintTo(const Variant& variant, std::ostream* out) {
+  *out << variant.name;
+}
+
 std::vector<Variant> variants() {
   return {{"heads", kHeads},
           {"post_norm", kHeads, {}, false, false, false},
