@@ -159,7 +159,7 @@ void add_attention_cases(std::vector<OpCase>& cases, CaseSize size) {
              in.relative_values = t[3];
              in.terms.push_back(soft_cap_term(2));
            });
-  add_case(cases, "dropout, relative values, additive, longer than a block", {2, 1, 3, 2}, {1, 12}, {0, 200},
+  add_case(cases, "dropout, relative values, additive, longer than a block", {2, 1, 3, 2}, {1, 2}, {0, 195},
            {value_input("w", {3}), value_input("table", {9, 2})}, [=](AttentionInput& in, Inputs t) {
              drop(in);
              in.additive = AdditiveScore{t[3]};

@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::int64_t kTileRows = 96;
 
+// How many items of so many scores each are worth a thread.
+std::int64_t grain(std::int64_t scores) {
+  return 1 + (std::int64_t{1} << 14) / std::max<std::int64_t>(1, scores);
+}
+
 // Sizes of a problem, and where things of a tile lie.
 struct Place {
   explicit Place(const AttentionProblem& p)
@@ -105,24 +110,26 @@ Tensor apply_after_softmax(const KernelCall<T>& call, const T* log_sum, T* out) 
     const std::int64_t queries = problem.layout.queries.length(b), keys = problem.layout.keys.length(b);
     if (keys == 0) continue;
     const std::int64_t tiles = (queries + kTileRows - 1) / kTileRows;
-    parallel_for(place.heads * tiles, 1, [&](std::int64_t first, std::int64_t last) {
-      PoolVector<T> room;
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t head = i / tiles, begin = i % tiles * kTileRows;
-        walk_weights(call, log_sum, b, head, begin, std::min(begin + kTileRows, queries), room, [&](const auto& tile) {
-          if (problem.dropout) {
-            const T* v = problem.v.template data<T>() + problem.layout.keys.begin(b) * problem.v.strides()[0] +
-                         head / place.group * width;
-            kernels::gemm<T>(tile.queries, width, keys, tile.scores, tile.ld, false, v, problem.v.strides()[0], false,
-                             out + place.row(b, begin, head) * width, stride);
-          }
-          for (std::int64_t r = 0; place.distances > 0 && r < tile.queries; ++r) {
-            add_by_distance(place, tile, begin + r,
-                            by_distance.mutable_data<T>() + place.row(b, begin + r, head) * place.distances);
+    parallel_for(
+        place.heads * tiles, grain(std::min(kTileRows, queries) * keys), [&](std::int64_t first, std::int64_t last) {
+          PoolVector<T> room;
+          for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t head = i / tiles, begin = i % tiles * kTileRows;
+            walk_weights(
+                call, log_sum, b, head, begin, std::min(begin + kTileRows, queries), room, [&](const auto& tile) {
+                  if (problem.dropout) {
+                    const T* v = problem.v.template data<T>() + problem.layout.keys.begin(b) * problem.v.strides()[0] +
+                                 head / place.group * width;
+                    kernels::gemm<T>(tile.queries, width, keys, tile.scores, tile.ld, false, v, problem.v.strides()[0],
+                                     false, out + place.row(b, begin, head) * width, stride);
+                  }
+                  for (std::int64_t r = 0; place.distances > 0 && r < tile.queries; ++r) {
+                    add_by_distance(place, tile, begin + r,
+                                    by_distance.mutable_data<T>() + place.row(b, begin + r, head) * place.distances);
+                  }
+                });
           }
         });
-      }
-    });
   }
   kernels::Epilogue<T> accumulate;
   accumulate.accumulate = true;
@@ -205,14 +212,16 @@ void AfterSoftmaxRule<T>::write_value_gradient(const KernelCall<T>& call, T* dv)
   const std::int64_t key_heads = problem_.k.size(1), width = place.width, dv_stride = problem_.v.strides()[0];
   kernels::Epilogue<T> accumulate;
   accumulate.accumulate = true;
-  parallel_for(problem_.layout.keys.sequences() * key_heads, 1, [&](std::int64_t first, std::int64_t last) {
+  const AttentionLayout& layout = problem_.layout;
+  const std::int64_t scores = place.group * layout.queries.longest() * layout.keys.longest();
+  parallel_for(layout.keys.sequences() * key_heads, grain(scores), [&](std::int64_t first, std::int64_t last) {
     PoolVector<T> room;
     for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t b = i / key_heads, key_head = i % key_heads, keys = problem_.layout.keys.length(b);
-      T* to = dv + problem_.layout.keys.begin(b) * dv_stride + key_head * width;
+      const std::int64_t b = i / key_heads, key_head = i % key_heads, keys = layout.keys.length(b);
+      T* to = dv + layout.keys.begin(b) * dv_stride + key_head * width;
       for (std::int64_t j = 0; j < keys; ++j) std::fill(to + j * dv_stride, to + j * dv_stride + width, T{0});
       for (std::int64_t head = key_head * place.group; keys > 0 && head < (key_head + 1) * place.group; ++head) {
-        const std::int64_t queries = problem_.layout.queries.length(b);
+        const std::int64_t queries = layout.queries.length(b);
         walk_weights(call, log_sum_, b, head, 0, queries, room, [&](const auto& tile) {
           kernels::gemm<T>(keys, width, tile.queries, tile.scores, tile.ld, true,
                            d_out_ + place.row(b, tile.query_begin, head) * width, problem_.out_stride(), false, to,
