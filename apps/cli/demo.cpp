@@ -7,17 +7,16 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <cmath>
 #include <string>
+#include <vector>
 
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/nn/attention.h"
 #include "heed/nn/layers.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/loss.h"
-#include "heed/ops/matmul.h"
-#include "heed/ops/normalize.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
 #include "heed/train/optimizer.h"
@@ -61,40 +60,58 @@ Batch make_batch(std::uint64_t stream, std::int64_t number) {
 // Pre-norm block of one attention head and a feed-forward layer; the answer is read at the question's token.
 class LookupModel : public Module {
  public:
-  // Logits [kBatch, kDigits]; `weights` receives the attention of the question, [kBatch, kTokens].
-  Tensor forward(const Batch& batch, Tensor* weights = nullptr) const {
+  // Logits [kBatch, kDigits].
+  Tensor forward(const Batch& batch, const Context& context = {}) const {
     const Tensor x = add(letter_.forward(batch.letters), digit_.forward(batch.digits));  // [B, T, C]
     const Tensor normed = norm_.forward(x);
-    const Tensor question = slice(normed, 1, kPairs, kTokens);  // [B, 1, C]
-    const Tensor q = query_.forward(question), k = key_.forward(normed), v = value_.forward(normed);
-    const Tensor scores =
-        scale(matmul(q, transpose(k, 1, 2)), 1 / std::sqrt(static_cast<double>(kWidth)));  // [B, 1, T]
-    const Tensor attention = softmax(scores);
-    if (weights) *weights = attention.detach().contiguous().reshaped({kBatch, kTokens});
-    const Tensor mixed = output_.forward(matmul(attention, v), Activation::none, slice(x, 1, kPairs, kTokens));
-    const Tensor y = feed_forward_.forward(norm_2_.forward(mixed), mixed);
-    return reshape(answer_.forward(y), {kBatch, kDigits});
+    auto questions = [](const Tensor& tokens) { return reshape(slice(tokens, 1, kPairs, kTokens), {kBatch, kWidth}); };
+    const Packed rows(reshape(normed, {kBatch * kTokens, kWidth}), equal_lengths(kTokens));
+    const Packed asking(questions(normed), equal_lengths(1));
+    const Tensor mixed = attention_.forward(asking, rows, {}, context.child("attention"), questions(x));
+    return answer_.forward(feed_forward_.forward(norm_2_.forward(mixed), mixed));
   }
 
   void visit(Visitor& visitor) override {
     visitor.child("letter", letter_);
     visitor.child("digit", digit_);
     visitor.child("norm", norm_);
-    visitor.child("query", query_);
-    visitor.child("key", key_);
-    visitor.child("value", value_);
-    visitor.child("output", output_);
+    visitor.child("attention", attention_);
     visitor.child("norm_2", norm_2_);
     visitor.child("feed_forward", feed_forward_);
     visitor.child("answer", answer_);
   }
 
  private:
+  static Offsets equal_lengths(std::int64_t length) {
+    return Offsets(std::span<const std::int64_t>(std::vector<std::int64_t>(kBatch, length)));
+  }
+
   Embedding letter_{kLetters, kWidth, Initializer::normal(0.5)}, digit_{kDigits + 1, kWidth, Initializer::normal(0.5)};
   Norm norm_{kWidth}, norm_2_{kWidth};
-  Linear query_{kWidth, kWidth}, key_{kWidth, kWidth}, value_{kWidth, kWidth}, output_{kWidth, kWidth};
+  MultiHeadAttention attention_{{.width = kWidth, .heads = 1, .fused = false}};
   FeedForward feed_forward_{kWidth, 4 * kWidth};
   Linear answer_{kWidth, kDigits};
+};
+
+// The largest weights of the question's attention, as a probe sees them.
+class Looks : public Probe {
+ public:
+  void on_tensor(std::string_view name, const Tensor& value) override {
+    if (name == "attention.link_keys") keys_ = value;
+    if (name == "attention.link_weights") weights_ = value;
+  }
+  // Of one row of the batch, [kTokens]; what is not among the largest counts as 0.
+  std::array<double, kTokens> of_row(std::int64_t row) const {
+    std::array<double, kTokens> result{};
+    for (std::int64_t i = 0; i < keys_.size(2); ++i) {
+      const auto key = static_cast<std::size_t>(keys_.at({row, 0, i}));
+      result.at(key) = weights_.at({row, 0, i});
+    }
+    return result;
+  }
+
+ private:
+  Tensor keys_, weights_;
 };
 
 std::int64_t best(const Tensor& logits, std::int64_t row) {
@@ -131,13 +148,14 @@ void train(LookupModel& model) {
 }
 
 // A question, where the model looked, and its answer.
-void show(const Batch& batch, const Tensor& logits, const Tensor& weights, std::int64_t row) {
+void show(const Batch& batch, const Tensor& logits, const Looks& looks_at, std::int64_t row) {
   static constexpr std::array kShades = {" ", "░", "▒", "▓", "█"};
   std::string pairs, looks;
+  const auto weights = looks_at.of_row(row);
   for (std::int64_t i = 0; i < kPairs; ++i) {
     pairs += fmt::format(" {}{} ", static_cast<char>('a' + static_cast<int>(batch.letters.at({row, i}))),
                          static_cast<int>(batch.digits.at({row, i})));
-    const auto shade = static_cast<std::size_t>(std::min(4.0, weights.at({row, i}) * 5));
+    const auto shade = static_cast<std::size_t>(std::min(4.0, weights[static_cast<std::size_t>(i)] * 5));
     looks += fmt::format(" {0}{0} ", kShades[shade]);
   }
   fmt::print("  {} | {}?  ->  {}   (right: {})\n  {}\n", pairs,
@@ -159,10 +177,10 @@ int demo() {
 
   NoGrad no_grad;
   const Batch batch = make_batch(kTestStream, 1000);
-  Tensor weights;
-  const Tensor logits = model.forward(batch, &weights);
+  Looks looks;
+  const Tensor logits = model.forward(batch, Context::watched_by(looks));
   fmt::print("Unseen rows, with what the question attended to below:\n");
-  for (std::int64_t row = 0; row < 4; ++row) show(batch, logits, weights, row);
+  for (std::int64_t row = 0; row < 4; ++row) show(batch, logits, looks, row);
   fmt::print("\nNext: ./test.sh runs the tests; README.md shows how to use heed from C++.\n");
   return after > 0.9 ? 0 : 1;
 }

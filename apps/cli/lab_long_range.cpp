@@ -16,14 +16,12 @@
 #include "heed/attention/positions.h"
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
+#include "heed/nn/attention.h"
 #include "heed/nn/layers.h"
 #include "heed/nn/recurrent.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/loss.h"
-#include "heed/ops/matmul.h"
-#include "heed/ops/normalize.h"
-#include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
 #include "heed/train/optimizer.h"
 #include "heed/train/schedule.h"
@@ -116,31 +114,19 @@ class AttentionRecall : public RecallModel {
   Tensor logits(const Batch& batch) const override {
     const Tensor positions =
         embedding(sinusoidal_positions(batch.offsets.longest(), kWidth), position_ids(batch.offsets));
-    const Tensor x = add(symbol_.forward(batch.ids), positions);  // [N, C]
-    const Tensor asking = embedding(x, batch.questions);          // [B, C]
-    const Tensor mixed = attend(query_.forward(asking), key_.forward(x), value_.forward(x), batch.offsets);
-    return answer_.forward(output_.forward(mixed, Activation::none, asking));
+    const Packed x(add(symbol_.forward(batch.ids), positions), batch.offsets);
+    const std::vector<std::int64_t> one_each(static_cast<std::size_t>(batch.offsets.sequences()), 1);
+    const Packed asking(embedding(x.values, batch.questions), Offsets(std::span<const std::int64_t>(one_each)));
+    return answer_.forward(attention_.forward(asking, x, {}, {}, asking.values));
   }
 
   void visit(Visitor& visitor) override {
     RecallModel::visit(visitor);
-    visitor.child("query", query_);
-    visitor.child("key", key_);
-    visitor.child("value", value_);
-    visitor.child("output", output_);
+    visitor.child("attention", attention_);
   }
 
  private:
-  // softmax(q k^T / sqrt(C)) v for one query a sequence; all sequences have one length.
-  static Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Offsets& offsets) {
-    const std::int64_t count = offsets.sequences(), length = offsets.longest();
-    const Tensor keys = reshape(k, {count, length, kWidth}), values = reshape(v, {count, length, kWidth});
-    const Tensor scores = matmul(reshape(q, {count, 1, kWidth}), transpose(keys, 1, 2));
-    const Tensor weights = softmax(scale(scores, 1 / std::sqrt(static_cast<double>(kWidth))));
-    return reshape(matmul(weights, values), {count, kWidth});
-  }
-
-  Linear query_{kWidth, kWidth}, key_{kWidth, kWidth}, value_{kWidth, kWidth}, output_{kWidth, kWidth};
+  MultiHeadAttention attention_{{.width = kWidth, .heads = 1, .fused = false}};
 };
 
 // The recurrent model whose parameter count comes closest to `parameters`.

@@ -26,6 +26,15 @@ expect '[[ $status == 0 && $(grep -c "FAIL" <<< "$output") == 1 ]] && line "^con
 run lab positions --encoding random
 expect '[[ $status == 0 ]] && line "^deterministic +FAIL"'
 
+run lab attention
+expect '[[ $status == 0 ]] && line "^scaled dot product( +[0-9]+){8}  softmax_j" && line "^Transformer-XL "'
+expect 'line "^causal( +[0-9]+){5}(  \.){3}  keys"'
+# Rows sum to 100 but for rounding.
+expect '[[ $(awk "/ [a-z_]+\\.h\$/ { s = 0; line = substr(\$0, 19, 24); n = split(line, p, / +/)
+    for (i = 1; i <= n; ++i) s += p[i]; ++rows; if (s < 96 || s > 104) bad = 1 } END { print (rows >= 15), bad + 0 }" \
+    <<< "$output") == "1 0" ]]'
+expect '(( $(LC_ALL=C.UTF-8 wc -L <<< "$output") <= 110 ))'
+
 run lab long-range --distances 4,2 --steps 4 --seed 3
 expect '[[ $status == 0 ]] && line "d=2 +d=4$"'
 expect 'line "^RNN +[0-9]+ +[0-9.]+ s +[0-9.]+ +[0-9.]+$"'

@@ -92,6 +92,14 @@ void add_terms(std::vector<OpCase>& cases, const Lengths& n) {
   add_case(cases, "Transformer-XL's position terms", heads, n, n,
            {value_input("q + v", {tokens, 4, 5}), value_input("table", {2 * longest + 1, 4, 5})},
            term([](Inputs t) { return relative_key_term(t[3], t[4]); }));
+  add_case(cases, "Shaw's relative values", heads, n, n, {value_input("table", {5, 3})},
+           [](AttentionInput& in, Inputs t) { in.relative_values = t[3]; });
+  add_case(cases, "Shaw's keys and values, causal, a table a head", heads, n, n,
+           {value_input("keys", {3, 4, 5}), value_input("values", {7, 4, 3})}, [](AttentionInput& in, Inputs t) {
+             in.mask = Mask::causal();
+             in.terms.push_back(relative_key_term(t[0], t[3]));
+             in.relative_values = t[4];
+           });
   add_case(cases, "a score of the user", heads, n, n, {}, term([](Inputs) { return custom_score(Warp{}); }));
   add_case(cases, "a mask of the user", heads, n, n, {},
            term([](Inputs) { return custom_mask([](const ScorePosition& at) { return at.distance() % 2 == 0; }); }));
@@ -109,6 +117,12 @@ void add_attention_cases(std::vector<OpCase>& cases, CaseSize size) {
     add_case(cases, "12x64 n=512", {12, 12, 64, 64}, {512}, {512});
     add_case(cases, "12x64 n=512 causal", {12, 12, 64, 64}, {512}, {512}, {},
              [](AttentionInput& in, Inputs) { in.mask = Mask::causal(); });
+    add_case(cases, "8x16 dropout, relative values", {8, 4, 16, 16}, {200, 17}, {200, 17},
+             {value_input("table", {17, 16})}, [](AttentionInput& in, Inputs t) {
+               in.mask = Mask::causal();
+               in.dropout = AttentionDropout{0.1, {7, 9}};
+               in.relative_values = t[3];
+             });
     add_case(cases, "12x32 ragged", {12, 12, 32, 32}, {128, 17, 1, 300}, {128, 17, 1, 300});
     return;
   }
@@ -135,6 +149,21 @@ void add_attention_cases(std::vector<OpCase>& cases, CaseSize size) {
            [](AttentionInput& in, Inputs t) {
              in.additive = AdditiveScore{t[3]};
              in.mask = Mask::causal();
+           });
+  auto drop = [](AttentionInput& in) { in.dropout = AttentionDropout{0.4, {7, 9}}; };
+  add_case(cases, "dropout", {4, 2, 5, 3}, {5, 1, 4}, {5, 1, 4}, {}, [=](AttentionInput& in, Inputs) { drop(in); });
+  add_case(cases, "dropout, causal, relative values", heads, {3, 4}, {3, 4}, {value_input("table", {3, 3})},
+           [=](AttentionInput& in, Inputs t) {
+             drop(in);
+             in.mask = Mask::causal() & Mask::lengths({2, 4});
+             in.relative_values = t[3];
+             in.terms.push_back(soft_cap_term(2));
+           });
+  add_case(cases, "dropout, relative values, additive, longer than a block", {2, 1, 3, 2}, {1, 2}, {0, 195},
+           {value_input("w", {3}), value_input("table", {9, 2})}, [=](AttentionInput& in, Inputs t) {
+             drop(in);
+             in.additive = AdditiveScore{t[3]};
+             in.relative_values = t[4];
            });
   add_masks(cases, {5, 1, 4});
   add_terms(cases, {5, 1, 4});

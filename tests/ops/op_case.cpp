@@ -69,6 +69,7 @@ std::vector<OpCase> op_cases(CaseSize size) {
   add_reduce_cases(cases, size);
   add_attention_cases(cases, size);
   add_rotary_cases(cases, size);
+  add_score_cases(cases, size);
   return cases;
 }
 

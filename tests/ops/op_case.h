@@ -88,5 +88,6 @@ void add_recurrent_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_reduce_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_attention_cases(std::vector<OpCase>& cases, CaseSize size);
 void add_rotary_cases(std::vector<OpCase>& cases, CaseSize size);
+void add_score_cases(std::vector<OpCase>& cases, CaseSize size);
 
 }  // namespace heed::testing

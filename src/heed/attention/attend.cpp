@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heed/attention/additive.h"
+#include "heed/attention/after_softmax.h"
 #include "heed/attention/problem.h"
 #include "heed/base/error.h"
 #include "heed/kernels/attention.h"
@@ -31,7 +32,7 @@ kernels::AttentionSummary<T> kernel_summary(AttentionSummary* summary) {
 
 // Tensors beside q, k, v that gradients may go to, in the order in which they are recorded and given.
 std::vector<Tensor> further_inputs(const AttentionInput& input) {
-  std::vector<Tensor> tensors = {input.additive ? input.additive->weight : Tensor()};
+  std::vector<Tensor> tensors = {input.additive ? input.additive->weight : Tensor(), input.relative_values};
   for (const Term& term : input.terms) {
     for (const Tensor& tensor : term->tensors()) tensors.push_back(tensor);
   }
@@ -41,19 +42,23 @@ std::vector<Tensor> further_inputs(const AttentionInput& input) {
 struct Computed {
   std::shared_ptr<const AttentionProblem> problem;
   Tensor out, log_sum;
+  Tensor by_distance;  // weights, for the gradient of relative values
 };
 
 Computed compute(const AttentionInput& input, AttentionSummary* summary) {
   const auto problem = std::make_shared<const AttentionProblem>(input);
   const Shape rows{problem->q.size(0), problem->q.size(1)};
   const DType dtype = problem->q.dtype();
-  Computed result{problem, Tensor::empty({rows[0], rows[1], problem->v.size(2)}, dtype), Tensor::empty(rows, dtype)};
+  Computed result{problem, Tensor::empty({rows[0], rows[1], problem->v.size(2)}, dtype), Tensor::empty(rows, dtype),
+                  Tensor()};
   if (summary) fill_summary(*summary, rows, dtype);
   visit_float("attend", dtype, [&](auto zero) {
     using T = decltype(zero);
     KernelCall<T> call(*problem);
     kernels::attention<T>(call.inputs(), result.out.mutable_data<T>(), problem->out_stride(),
                           result.log_sum.mutable_data<T>(), kernel_summary<T>(summary));
+    if (!problem->changes_weights()) return;
+    result.by_distance = apply_after_softmax<T>(call, result.log_sum.data<T>(), result.out.mutable_data<T>());
   });
   return result;
 }
@@ -66,6 +71,11 @@ void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq,
   const bool additive = call.additive != nullptr;
   if (additive) call.additive->prepare_backward();
   for (const auto& rule : call.rules) rule->prepare_backward();
+  std::optional<AfterSoftmaxRule<T>> last_rule;
+  if (c.problem->changes_weights()) {
+    last_rule.emplace(*c.problem, c.log_sum.data<T>(), c.out.data<T>(), g.grad().data<T>());
+    call.rule_pointers.push_back(&*last_rule);
+  }
   kernels::attention_backward<T>(call.inputs(), c.out.data<T>(), g.grad().data<T>(), c.problem->out_stride(),
                                  c.log_sum.data<T>(),
                                  {.dq = additive ? nullptr : dq.mutable_data<T>(),
@@ -76,7 +86,9 @@ void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq,
     dk = call.additive->key_gradient();
     g.give(first, call.additive->weight_gradient());
   }
-  std::size_t input = first + 1;
+  if (c.problem->relative_values.defined()) g.give(first + 1, last_rule->table_gradient(c.by_distance));
+  if (c.problem->dropout) last_rule->write_value_gradient(KernelCall<T>(*c.problem), dv.mutable_data<T>());
+  std::size_t input = first + 2;
   for (const auto& rule : call.rules) {
     for (const Tensor& gradient : rule->gradients()) g.give(input++, gradient);
   }

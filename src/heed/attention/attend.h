@@ -10,6 +10,7 @@
 
 #include "heed/attention/mask.h"
 #include "heed/attention/terms.h"
+#include "heed/kernels/dropout.h"
 #include "heed/tensor/packed.h"
 #include "heed/tensor/tensor.h"
 
@@ -18,6 +19,13 @@ namespace heed {
 // Additive (Bahdanau) scores, w . tanh(q_i + k_j), w [H, D] or [D]: q and k come projected (W_q q, W_k k).
 struct AdditiveScore {
   Tensor weight;
+};
+
+// Weights set to 0 in training, the others divided by 1 - probability. Which ones is a function of (key, sequence
+// number, head, positions of query and key) alone: a sequence's do not depend on how long its neighbours are.
+struct AttentionDropout {
+  double probability = 0;
+  kernels::DropoutKey key{};
 };
 
 // Streaming summaries of every row; filled by attend() when asked for, the output keeps its bits.
@@ -40,6 +48,10 @@ struct AttentionInput {
   Mask mask{};
   std::vector<Term> terms{};  // in order
   std::optional<AdditiveScore> additive{};
+  // Shaw's relative values: o_i += sum_j a_ij table[clip(distance, -w, w) + w], distance = key - query position.
+  // [2w + 1, E] shared by the heads, or [2w + 1, H, E]. Undefined: none.
+  Tensor relative_values{};
+  std::optional<AttentionDropout> dropout{};  // summaries and attention_rows() show the weights before it
 };
 
 // [Nq, H, E]. A query that sees no key gives zeros, and gets and sends no gradient.

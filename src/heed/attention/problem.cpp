@@ -35,6 +35,24 @@ Tensor checked_additive_weight(const AttentionInput& in) {
   return weight.contiguous();
 }
 
+Tensor checked_relative_values(const AttentionInput& in) {
+  const Tensor& table = in.relative_values;
+  if (!table.defined()) return table;
+  check_same_dtype("attend", in.q, table);
+  const bool fits = (table.rank() == 2 || (table.rank() == 3 && table.size(1) == in.q.size(1))) &&
+                    table.size(0) % 2 == 1 && table.size(-1) == in.v.size(2);
+  HEED_CHECK(fits, "[attend] relative values ", table.shape(), " for q ", in.q.shape(), " and v ", in.v.shape(),
+             ": expected [2w + 1, E] or [2w + 1, heads, E]");
+  return table.contiguous();
+}
+
+std::optional<AttentionDropout> checked_dropout(const AttentionInput& in) {
+  if (!in.dropout || in.dropout->probability == 0) return {};
+  HEED_CHECK(in.dropout->probability > 0 && in.dropout->probability < 1, "[attend] dropout ", in.dropout->probability,
+             ", expected 0 <= p < 1");
+  return in.dropout;
+}
+
 double default_scale(const AttentionInput& in) {
   if (in.additive) return 1;
   return 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, in.q.size(2))));
@@ -62,6 +80,8 @@ AttentionProblem::AttentionProblem(const AttentionInput& input) {
   scale = input.scale.value_or(default_scale(input));
   terms = input.terms;
   additive_weight = checked_additive_weight(input);
+  relative_values = checked_relative_values(input);
+  dropout = checked_dropout(input);
   masked = !input.mask.allows_all();
   if (masked) {
     visible_begin.resize(static_cast<std::size_t>(q.size(0)));

@@ -24,6 +24,10 @@ struct AttentionProblem {
   PoolVector<std::int64_t> visible_begin, visible_end;  // [Nq]; empty if nothing is masked
   std::vector<Term> terms;
   Tensor additive_weight;  // undefined: dot product
+  Tensor relative_values;  // undefined: none
+  std::optional<AttentionDropout> dropout;
+  // Whether more than the kernel's own happens to the weights (attention/after_softmax.h).
+  bool changes_weights() const { return relative_values.defined() || dropout; }
 };
 
 // The kernel's view of a problem, with the rules it applies; one object a pass, since rules collect gradients.

@@ -1,11 +1,14 @@
 // attend() by its definition. Slow, and holds whole matrices: tests compare with it, and it has every variant.
+#include <algorithm>
 #include <limits>
 
+#include "heed/attention/after_softmax.h"
 #include "heed/attention/attend.h"
 #include "heed/attention/problem.h"
 #include "heed/attention/term_base.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/elementwise.h"
+#include "heed/ops/gather.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/normalize.h"
 #include "heed/ops/reduce.h"
@@ -35,6 +38,37 @@ Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& weight) {
   return sum(multiply(sums, w), 3);
 }
 
+// 0 or 1 / (1 - p) for every weight of a sequence.
+Tensor dropout_factors(const AttentionProblem& problem, const Tensor& attention, std::int64_t sequence) {
+  const std::int64_t queries = attention.size(1), keys = attention.size(2);
+  Tensor factors = Tensor::full(attention.shape(), 1, DType::f64);
+  for (std::int64_t row = 0; row < attention.size(0) * queries; ++row) {
+    double* first = factors.mutable_data<double>() + row * keys;
+    const kernels::ScoreTile<double> place{sequence, row / queries, row % queries, 1, 0, keys, first, keys};
+    drop_weights(*problem.dropout, place, problem.layout.position(sequence, row % queries), first);
+  }
+  return factors.to(attention.dtype());
+}
+
+// sum_j a_ij table[clip(distance)], [H, n, E]
+Tensor relative_value_sums(const AttentionProblem& problem, const Tensor& table, const Tensor& attention,
+                           std::int64_t sequence) {
+  const std::int64_t heads = attention.size(0), queries = attention.size(1), keys = attention.size(2),
+                     reach = table.size(0) / 2, width = table.size(-1);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < queries; ++i) {
+    for (std::int64_t j = 0; j < keys; ++j) {
+      rows.push_back(std::clamp(j - problem.layout.position(sequence, i), -reach, reach) + reach);
+    }
+  }
+  const Tensor wide = table.rank() == 3
+                          ? table
+                          : broadcast_to(reshape(table, {table.size(0), 1, width}), {table.size(0), heads, width});
+  const Tensor picked = embedding(wide, Tensor::from(rows, {queries, keys}));  // [n, m, H, E]
+  const Tensor by_head = transpose(transpose(picked, 0, 2), 1, 2);             // [H, n, m, E]
+  return sum(multiply(by_head, reshape(attention, {heads, queries, keys, 1})), 2);
+}
+
 }  // namespace
 
 Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights) {
@@ -56,9 +90,14 @@ Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weight
                      return seen ? 0.0 : -std::numeric_limits<double>::infinity();
                    }));
     }
-    const Tensor attention = softmax(scores);  // a row of -inf gives zeros
+    Tensor attention = softmax(scores);  // a row of -inf gives zeros
     if (weights) weights->push_back(attention.detach());
-    outputs.push_back(transpose(matmul(attention, v), 0, 1));
+    if (problem.dropout) attention = multiply(attention, dropout_factors(problem, attention, b));
+    Tensor output = matmul(attention, v);
+    if (problem.relative_values.defined()) {
+      output = add(output, relative_value_sums(problem, input.relative_values, attention, b));
+    }
+    outputs.push_back(transpose(output, 0, 1));
   }
   if (outputs.empty()) return Tensor::zeros({0, heads, input.v.size(2)}, input.q.dtype());
   return concat(outputs, 0);

@@ -17,6 +17,8 @@ AttentionConfig completed(AttentionConfig config) {
              " heads are not a multiple of ", config.key_heads, " key heads");
   if (config.head_width == 0) config.head_width = config.width / config.heads;
   if (config.memory_width == 0) config.memory_width = config.width;
+  HEED_CHECK(config.attention_dropout >= 0 && config.attention_dropout < 1, "[MultiHeadAttention] attention dropout ",
+             config.attention_dropout, ", expected 0 <= p < 1");
   return config;
 }
 
@@ -44,6 +46,11 @@ MultiHeadAttention::MultiHeadAttention(const AttentionConfig& config)
     key_.emplace(config_.memory_width, keys, config_.bias);
     value_.emplace(config_.memory_width, keys, config_.bias);
   }
+  if (config_.transformer_xl) {
+    position_.emplace(config_.width, queries, false);
+    content_bias_ = Tensor::zeros({config_.heads, config_.head_width});
+    position_bias_ = Tensor::zeros({config_.heads, config_.head_width});
+  }
 }
 
 Tensor MultiHeadAttention::split_heads(const Tensor& x, std::int64_t heads) const {
@@ -57,11 +64,26 @@ Tensor MultiHeadAttention::project_out(const Tensor& attended, const Context& co
   return y;
 }
 
+std::optional<AttentionDropout> MultiHeadAttention::weight_dropout(const Context& context) const {
+  if (!context.is_training() || config_.attention_dropout == 0) return {};
+  return AttentionDropout{config_.attention_dropout, context.child("weights").dropout_key()};
+}
+
+Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context, const Tensor& residual) const {
+  input.dropout = weight_dropout(context);
+  if (position_) {
+    input = with_transformer_xl_positions(std::move(input), {position_->weight, content_bias_, position_bias_});
+  }
+  return project_out(watched(context, [&](AttentionSummary* summary) { return attend(input, summary); }), context,
+                     residual);
+}
+
 Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
                                    const Tensor& residual) const {
   AttentionInput input{.queries = x.offsets, .keys = x.offsets, .mask = call.mask, .terms = call.terms};
-  const bool in_place = config_.fused && !call.cache && !call.rotate_queries && !call.rotate_keys;
+  const bool in_place = config_.fused && !call.cache && !call.rotate_queries && !call.rotate_keys && !position_;
   if (in_place) {
+    input.dropout = weight_dropout(context);
     const Tensor qkv = query_key_value_->forward(x.values);
     return project_out(watched(context,
                                [&](AttentionSummary* summary) {
@@ -89,23 +111,32 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
     call.cache->append(input.k, input.v, x.offsets);
     input.k = call.cache->keys(), input.v = call.cache->values(), input.keys = call.cache->offsets();
   }
-  return project_out(watched(context, [&](AttentionSummary* summary) { return attend(input, summary); }), context,
-                     residual);
+  return attended(std::move(input), context, residual);
+}
+
+KeysValues MultiHeadAttention::project(const Packed& memory) const {
+  HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
+  return {split_heads(key_->forward(memory.values), config_.key_heads),
+          split_heads(value_->forward(memory.values), config_.key_heads), memory.offsets};
 }
 
 Tensor MultiHeadAttention::forward(const Packed& x, const Packed& memory, const AttentionCall& call,
                                    const Context& context, const Tensor& residual) const {
+  return forward(x, project(memory), call, context, residual);
+}
+
+Tensor MultiHeadAttention::forward(const Packed& x, const KeysValues& memory, const AttentionCall& call,
+                                   const Context& context, const Tensor& residual) const {
   HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
   HEED_CHECK(!call.cache, "[MultiHeadAttention] a cache is for self-attention");
-  AttentionInput input{.q = split_heads(query_->forward(x.values), config_.heads),
-                       .k = split_heads(key_->forward(memory.values), config_.key_heads),
-                       .v = split_heads(value_->forward(memory.values), config_.key_heads),
-                       .queries = x.offsets,
-                       .keys = memory.offsets,
-                       .mask = call.mask,
-                       .terms = call.terms};
-  return project_out(watched(context, [&](AttentionSummary* summary) { return attend(input, summary); }), context,
-                     residual);
+  return attended({.q = split_heads(query_->forward(x.values), config_.heads),
+                   .k = memory.keys,
+                   .v = memory.values,
+                   .queries = x.offsets,
+                   .keys = memory.offsets,
+                   .mask = call.mask,
+                   .terms = call.terms},
+                  context, residual);
 }
 
 void MultiHeadAttention::visit(Visitor& visitor) {
@@ -115,6 +146,11 @@ void MultiHeadAttention::visit(Visitor& visitor) {
     visitor.child("query", *query_);
     visitor.child("key", *key_);
     visitor.child("value", *value_);
+  }
+  if (position_) {
+    visitor.child("position", *position_);
+    visitor.parameter("content_bias", content_bias_, Initializer::zeros());
+    visitor.parameter("position_bias", position_bias_, Initializer::zeros());
   }
   visitor.child("output", output_);
 }

@@ -8,6 +8,7 @@
 
 #include "heed/attention/attend.h"
 #include "heed/attention/cache.h"
+#include "heed/attention/scores.h"
 #include "heed/nn/layers.h"
 
 namespace heed {
@@ -20,6 +21,16 @@ struct AttentionConfig {
   std::int64_t memory_width = 0;  // of the tokens that cross-attention reads; 0: width
   bool fused = true;              // one projection for q, k, v (self-attention only)
   bool bias = true;
+  double attention_dropout = 0;  // of the weights, in training
+  // Transformer-XL's relative positions. For segment recurrence the memory of a call is joined(earlier, x) and its mask
+  // causal: the queries are the last of the keys. Needs fused = false then.
+  bool transformer_xl = false;
+};
+
+// A memory's keys and values, projected once for all steps of decoding.
+struct KeysValues {
+  Tensor keys, values;  // [N, G, D]
+  Offsets offsets;
 };
 
 // Everything about a call that is not a weight.
@@ -41,14 +52,23 @@ class MultiHeadAttention : public Module {
   // Queries from x, keys and values from memory.
   Tensor forward(const Packed& x, const Packed& memory, const AttentionCall& call, const Context& context,
                  const Tensor& residual = Tensor()) const;
+  // The same bits, with the projections of memory done before.
+  KeysValues project(const Packed& memory) const;
+  Tensor forward(const Packed& x, const KeysValues& memory, const AttentionCall& call, const Context& context,
+                 const Tensor& residual = Tensor()) const;
   void visit(Visitor& visitor) override;
 
  private:
+  // attend() with the configuration's positions and dropout, and the output projection.
+  Tensor attended(AttentionInput input, const Context& context, const Tensor& residual) const;
+  std::optional<AttentionDropout> weight_dropout(const Context& context) const;
   Tensor project_out(const Tensor& attended, const Context& context, const Tensor& residual) const;
   Tensor split_heads(const Tensor& x, std::int64_t heads) const;
 
   AttentionConfig config_;
   std::optional<Linear> query_key_value_, query_, key_, value_;
+  std::optional<Linear> position_;       // Transformer-XL: W_r,
+  Tensor content_bias_, position_bias_;  // u and v [H, D]
   Linear output_;
 };
 

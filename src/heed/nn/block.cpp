@@ -12,8 +12,12 @@ BlockConfig completed(BlockConfig config) {
 }
 
 AttentionConfig attention_of(const BlockConfig& config, bool fused) {
-  return {
-      .width = config.width, .heads = config.heads, .key_heads = config.key_heads, .fused = fused, .bias = config.bias};
+  return {.width = config.width,
+          .heads = config.heads,
+          .key_heads = config.key_heads,
+          .fused = fused,
+          .bias = config.bias,
+          .attention_dropout = config.attention_dropout};
 }
 
 }  // namespace
@@ -58,7 +62,13 @@ Tensor Block::residual_step(const Tensor& x, const Norm& norm, const Context& co
   return config_.pre_norm ? sum : norm.forward(sum);
 }
 
-Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory) const {
+KeysValues Block::project(const Packed& memory) const {
+  HEED_CHECK(config_.cross, "[Block] has no cross-attention for a memory");
+  return cross_attention_->project(memory);
+}
+
+Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory,
+                      std::size_t layer) const {
   HEED_CHECK((memory != nullptr) == config_.cross, "[Block] ",
              config_.cross ? "has cross-attention and needs a memory" : "has no cross-attention for a memory");
   const Context attention_context = context.child("attention");
@@ -68,7 +78,11 @@ Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context&
   if (memory) {
     const Context cross_context = context.child("cross_attention");
     y = residual_step(y, *cross_norm_, cross_context, [&](const Tensor& in, const Tensor& residual) {
-      return cross_attention_->forward(Packed(in, x.offsets), memory->tokens, memory->call, cross_context, residual);
+      const Packed queries(in, x.offsets);
+      if (memory->projected.empty()) {
+        return cross_attention_->forward(queries, memory->tokens, memory->call, cross_context, residual);
+      }
+      return cross_attention_->forward(queries, memory->projected.at(layer), memory->call, cross_context, residual);
     });
   }
   const Context feed_forward_context = context.child("feed_forward");

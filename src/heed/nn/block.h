@@ -18,8 +18,9 @@ struct BlockConfig {
   Activation activation = Activation::gelu;
   bool gated = false;  // down(activation(gate(x)) * up(x)) instead of down(activation(up(x)))
   bool bias = true;
-  double dropout = 0;  // of what attention and feed-forward add to the residual
-  bool cross = false;  // a decoder's block: attends to a memory too
+  double dropout = 0;            // of what attention and feed-forward add to the residual
+  bool cross = false;            // a decoder's block: attends to a memory too
+  double attention_dropout = 0;  // of the attention weights
 };
 
 // Feed-forward with a gate: down(activation(gate(x)) * up(x)).
@@ -38,14 +39,17 @@ class GatedFeedForward : public Module {
 struct Memory {
   Packed tokens;
   AttentionCall call{};
+  std::vector<KeysValues> projected{};  // one a layer, from project(): the tokens are not read again. Empty: they are.
 };
 
 class Block : public Module {
  public:
   explicit Block(const BlockConfig& config);
-  // [N, C] to [N, C]. `memory` is needed exactly if the block has cross-attention.
-  Tensor forward(const Packed& x, const AttentionCall& call, const Context& context,
-                 const Memory* memory = nullptr) const;
+  // [N, C] to [N, C]. `memory` is needed exactly if the block has cross-attention; the block is its layer number
+  // `layer`.
+  Tensor forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory = nullptr,
+                 std::size_t layer = 0) const;
+  KeysValues project(const Packed& memory) const;
   void visit(Visitor& visitor) override;
 
  private:

@@ -67,6 +67,21 @@ std::int64_t count_parameters(Module& module) {
   return count;
 }
 
+std::size_t tie(Module& from, Module& to) {
+  const auto sources = named_parameters(from);
+  std::vector<std::pair<Tensor*, const Tensor*>> pairs;
+  walk(to, [&](const std::string& name, Tensor& parameter, const Initializer&) {
+    const auto source = std::ranges::find(sources, name, &NamedParameter::name);
+    if (source == sources.end() || !parameter.defined()) return;
+    HEED_CHECK(source->parameter->shape() == parameter.shape(), "[tie] ", name, " is ", parameter.shape(),
+               " and should become ", source->parameter->shape());
+    pairs.emplace_back(&parameter, source->parameter);
+  });
+  HEED_CHECK(!pairs.empty(), "[tie] the modules have no parameter name in common");
+  for (const auto& [parameter, source] : pairs) *parameter = *source;
+  return pairs.size();
+}
+
 void initialize(Module& module, std::uint64_t seed) {
   std::vector<const Tensor*> first_handles;
   walk(module, [&](const std::string& name, Tensor& parameter, const Initializer& initializer) {

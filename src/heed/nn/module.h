@@ -45,6 +45,10 @@ std::vector<NamedParameter> named_parameters(Module& module);
 std::vector<Tensor> parameters(Module& module);  // those that require gradients
 std::int64_t count_parameters(Module& module);
 
+// Weight tying: every parameter of `to` whose name `from` has too becomes that very parameter, counted, trained and
+// saved once. Returns how many there are; that there is none, or that one has another shape, is an error.
+std::size_t tie(Module& from, Module& to);
+
 // Gives every parameter its starting values: a function of the seed and of its name, not of the order of construction.
 // All parameters then require gradients.
 void initialize(Module& module, std::uint64_t seed);

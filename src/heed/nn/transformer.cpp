@@ -19,12 +19,15 @@ Tensor Stack::forward(const Packed& x, const AttentionCall& call, const Context&
                       std::span<KeyValueCache> caches) const {
   HEED_CHECK(caches.empty() || static_cast<std::int64_t>(caches.size()) == config_.layers, "[Stack] ", caches.size(),
              " caches for ", config_.layers, " layers");
+  HEED_CHECK(
+      !memory || memory->projected.empty() || static_cast<std::int64_t>(memory->projected.size()) == config_.layers,
+      "[Stack] a memory projected for ", memory->projected.size(), " layers, found ", config_.layers);
   Tensor y = x.values;
   AttentionCall layer_call = call;
   for (std::int64_t i = 0; i < config_.layers; ++i) {
     if (!caches.empty()) layer_call.cache = &caches[static_cast<std::size_t>(i)];
     y = layer(i).forward(Packed(y, x.offsets), layer_call, context.child("layer", static_cast<std::uint64_t>(i)),
-                         memory);
+                         memory, static_cast<std::size_t>(i));
   }
   return final_norm_ ? final_norm_->forward(y) : y;
 }
@@ -32,6 +35,12 @@ Tensor Stack::forward(const Packed& x, const AttentionCall& call, const Context&
 void Stack::visit(Visitor& visitor) {
   for (std::size_t i = 0; i < blocks_.size(); ++i) visitor.child("layer", i, blocks_[i]);
   if (final_norm_) visitor.child("final_norm", *final_norm_);
+}
+
+Memory Stack::project(Memory memory) const {
+  memory.projected.clear();
+  for (std::int64_t i = 0; i < config_.layers; ++i) memory.projected.push_back(layer(i).project(memory.tokens));
+  return memory;
 }
 
 std::vector<KeyValueCache> Stack::make_caches(DType dtype) const {
@@ -51,6 +60,9 @@ EncoderDecoderConfig completed(EncoderDecoderConfig config) {
              config.target_vocabulary);
   HEED_CHECK(config.encoder.block.width == config.decoder.block.width, "[EncoderDecoder] encoder width ",
              config.encoder.block.width, " and decoder width ", config.decoder.block.width);
+  HEED_CHECK(!config.share_layers || config.encoder.layers == config.decoder.layers,
+             "[EncoderDecoder] shared layers need equal stacks, found ", config.encoder.layers, " and ",
+             config.decoder.layers, " layers");
   return config;
 }
 
@@ -70,6 +82,7 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config)
       encoder_(config_.encoder),
       decoder_(config_.decoder) {
   if (config_.share_embeddings) target_embedding_.weight = source_embedding_.weight;
+  if (config_.share_layers) tie(encoder_.stack, decoder_.stack);
   if (!config_.tie_output) output_.emplace(config_.decoder.block.width, config_.target_vocabulary, false);
 }
 
@@ -87,9 +100,13 @@ Packed EncoderDecoder::encode(const Packed& source, const Context& context) cons
 
 Tensor EncoderDecoder::decode(const Packed& target, const Packed& memory, const Context& context,
                               std::span<KeyValueCache> caches, std::int64_t start) const {
+  return decode(target, Memory{memory}, context, caches, start);
+}
+
+Tensor EncoderDecoder::decode(const Packed& target, const Memory& memory, const Context& context,
+                              std::span<KeyValueCache> caches, std::int64_t start) const {
   const Packed x(embed(target_embedding_, target, start), target.offsets);
-  const Memory read{memory, {}};
-  const Tensor hidden = decoder_.forward(x, context.child("decoder"), &read, caches);
+  const Tensor hidden = decoder_.forward(x, context.child("decoder"), &memory, caches);
   return output_ ? output_->forward(hidden) : linear(hidden, target_embedding_.weight);
 }
 

@@ -23,6 +23,8 @@ class Stack : public Module {
                  std::span<KeyValueCache> caches = {}) const;
   void visit(Visitor& visitor) override;
   std::vector<KeyValueCache> make_caches(DType dtype = DType::f32) const;
+  // The memory with keys and values of all layers computed, for decoding step by step.
+  Memory project(Memory memory) const;
 
  private:
   const Block& layer(std::int64_t i) const { return blocks_[config_.shared_layers ? 0 : static_cast<std::size_t>(i)]; }
@@ -60,6 +62,7 @@ struct EncoderDecoderConfig {
   StackConfig encoder{}, decoder{};  // decoder.block.cross is set for you
   bool share_embeddings = false;     // source and target use one table (equal vocabularies)
   bool tie_output = true;            // logits = hidden . target table^T
+  bool share_layers = false;         // the decoder uses the encoder's self-attention, feed-forward and norms
 };
 
 // The Transformer of 2017: sinusoidal positions, embeddings scaled by sqrt(width), logits over the target vocabulary.
@@ -73,6 +76,10 @@ class EncoderDecoder : public Module {
   // new tokens, and `start` is how many came before.
   Tensor decode(const Packed& target, const Packed& memory, const Context& context,
                 std::span<KeyValueCache> caches = {}, std::int64_t start = 0) const;
+  // The same bits with a memory that was projected once, by project().
+  Tensor decode(const Packed& target, const Memory& memory, const Context& context,
+                std::span<KeyValueCache> caches = {}, std::int64_t start = 0) const;
+  Memory project(const Packed& memory) const { return decoder_.stack.project({memory}); }
   std::vector<KeyValueCache> make_caches() const { return decoder_.stack.make_caches(); }
   void visit(Visitor& visitor) override;
 
