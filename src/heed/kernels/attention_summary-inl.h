@@ -83,7 +83,7 @@ HWY_INLINE std::uint64_t bits_above(const T* scores, T least) {
   hn::StoreMaskBits(d, hn::Gt(hn::LoadU(d, scores), hn::Set(d, least)), bytes);
   // Byte by byte as they were stored: a wider load would wait for the store to leave the core.
   std::uint64_t bits = bytes[0];
-  if constexpr (kLanes<T> > 8) bits |= std::uint64_t{bytes[1]} << 8;
+  if constexpr (kLanes < T >> 8) bits |= std::uint64_t{bytes[1]} << 8;
   return bits;
 }
 
@@ -109,15 +109,17 @@ HWY_INLINE void update_links(RowLinks<T>& links, std::int64_t count, const T* sc
   }
 }
 
-// Writes the links of one row at `index` = query token * heads + head, with weights exp2(exponent_of(score, shift)) * inverse.
+// Writes the links of one row at `index` = query token * heads + head, with weights exp2(exponent_of(score, shift)) *
+// inverse.
 template <class T>
 void finish_links(const AttentionSummary<T>& summary, RowLinks<T>& links, T shift, T inverse, std::int64_t index) {
   const TileTag<T> d;
   const std::int64_t count = summary.links;
   if (summary.link_keys) std::copy(links.keys, links.keys + count, summary.link_keys + index * count);
   if (!summary.link_weights) return;
-  map(d, links.scores, summary.link_weights + index * count, count,
-      [&](auto s) HEED_LAMBDA { return hn::Mul(exp2_or_zero(d, exponent_of(d, s, hn::Set(d, shift))), hn::Set(d, inverse)); });
+  map(d, links.scores, summary.link_weights + index * count, count, [&](auto s) HEED_LAMBDA {
+    return hn::Mul(exp2_or_zero(d, exponent_of(d, s, hn::Set(d, shift))), hn::Set(d, inverse));
+  });
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE
