@@ -48,25 +48,65 @@ HWY_INLINE hn::Vec<D> moved_up(D d, hn::Vec<D> v, T first) {
   return hn::IfThenElse(hn::FirstN(d, 1), hn::Set(d, first), hn::TableLookupLanes(v, hn::IndicesFromVec(d, from)));
 }
 
-// Each place keeps what reaches the score, takes the score if only the place before does, and else what stood before:
-// no branch, and a score that reaches no place changes nothing. Keys must come in ascending order.
+// One vector of a row's links. Each place keeps what reaches the score, takes the score if only the place before does,
+// and else what stood before: no branch, and a score that reaches no place changes nothing. Keys must come in ascending
+// order. *_before_first is what stands before lane 0.
 template <class T>
-HWY_INLINE void insert_link(RowLinks<T>& links, std::int64_t count, T score, LinkKey<T> key) {
-  const TileTag<T> d;
-  const hn::RebindToSigned<TileTag<T>> di;
-  const auto x = hn::Set(d, score);
-  for (std::int64_t i = (count - 1) / kLanes<T> * kLanes<T>; i >= 0; i -= kLanes<T>) {
-    const auto s = hn::Load(d, links.scores + i);
-    const auto k = hn::Load(di, links.keys + i);
-    const auto s_before = moved_up(d, s, i == 0 ? -kLowest<T> : links.scores[i - 1]);
-    const auto k_before = moved_up(di, k, i == 0 ? LinkKey<T>{-1} : links.keys[i - 1]);
-    const auto keeps = hn::Ge(s, x), takes = hn::Ge(s_before, x);
-    hn::Store(hn::IfThenElse(keeps, s, hn::IfThenElse(takes, x, s_before)), d, links.scores + i);
-    hn::Store(hn::IfThenElse(hn::RebindMask(di, keeps), k,
-                             hn::IfThenElse(hn::RebindMask(di, takes), hn::Set(di, key), k_before)),
-              di, links.keys + i);
+struct LinkVector {
+  using D = TileTag<T>;
+  using Keys = hn::RebindToSigned<D>;
+  hn::Vec<D> scores;
+  hn::Vec<Keys> keys;
+
+  static HWY_INLINE LinkVector load(const RowLinks<T>& links, std::int64_t i) {
+    return {hn::Load(D(), links.scores + i), hn::Load(Keys(), links.keys + i)};
   }
-}
+  HWY_INLINE void store(RowLinks<T>& links, std::int64_t i) const {
+    hn::Store(scores, D(), links.scores + i);
+    hn::Store(keys, Keys(), links.keys + i);
+  }
+  HWY_INLINE void insert(T score, LinkKey<T> key, T score_before_first, LinkKey<T> key_before_first) {
+    const auto x = hn::Set(D(), score);
+    const auto scores_before = moved_up(D(), scores, score_before_first);
+    const auto keys_before = moved_up(Keys(), keys, key_before_first);
+    const auto keeps = hn::Ge(scores, x), takes = hn::Ge(scores_before, x);
+    scores = hn::IfThenElse(keeps, scores, hn::IfThenElse(takes, x, scores_before));
+    keys = hn::IfThenElse(hn::RebindMask(Keys(), keeps), keys,
+                          hn::IfThenElse(hn::RebindMask(Keys(), takes), hn::Set(Keys(), key), keys_before));
+  }
+};
+
+// Links in one vector stay in registers from one candidate to the next.
+template <class T>
+class ShortLinks {
+ public:
+  HWY_INLINE ShortLinks(RowLinks<T>& links, std::int64_t) : links_(links), vector_(LinkVector<T>::load(links, 0)) {}
+  HWY_INLINE void insert(T score, LinkKey<T> key) { vector_.insert(score, key, -kLowest<T>, LinkKey<T>{-1}); }
+  HWY_INLINE void finish() { vector_.store(links_, 0); }
+
+ private:
+  RowLinks<T>& links_;
+  LinkVector<T> vector_;
+};
+
+template <class T>
+class LongLinks {
+ public:
+  HWY_INLINE LongLinks(RowLinks<T>& links, std::int64_t count) : links_(links), count_(count) {}
+  HWY_INLINE void insert(T score, LinkKey<T> key) {
+    for (std::int64_t i = (count_ - 1) / kLanes<T> * kLanes<T>; i >= 0; i -= kLanes<T>) {
+      auto vector = LinkVector<T>::load(links_, i);
+      vector.insert(score, key, i == 0 ? -kLowest<T> : links_.scores[i - 1],
+                    i == 0 ? LinkKey<T>{-1} : links_.keys[i - 1]);
+      vector.store(links_, i);
+    }
+  }
+  HWY_INLINE void finish() {}
+
+ private:
+  RowLinks<T>& links_;
+  std::int64_t count_;
+};
 
 // A bound that at least kLanes scores of the row reach: the least of the maxima of the lanes.
 template <class T>
@@ -87,16 +127,10 @@ HWY_INLINE std::uint64_t bits_above(const T* scores, T least) {
   return bits;
 }
 
-// Takes in the scores of one key block, whose largest is block_maximum; most blocks of a long row hold nothing new.
-template <class T>
-HWY_INLINE void update_links(RowLinks<T>& links, std::int64_t count, const T* scores, std::int64_t columns,
-                             T block_maximum, std::int64_t first_key) {
-  T least = links.scores[count - 1];
-  if (!(block_maximum > least)) return;
-  // Into an empty list every score would go once; the bound, which is itself a score, leaves few that do.
-  if (least == kLowest<T> && count <= kLanes<T>) {
-    least = std::nextafter(least_lane_maximum(scores, columns), kLowest<T>);
-  }
+template <class Links, class T>
+HWY_INLINE void insert_above(RowLinks<T>& row_links, std::int64_t count, const T* scores, std::int64_t columns, T least,
+                             std::int64_t first_key) {
+  Links links(row_links, count);
   for (std::int64_t c = 0; c < columns; c += 64) {
     std::uint64_t bits = 0;
     for (std::int64_t i = 0; i < std::min<std::int64_t>(64, columns - c); i += kLanes<T>) {
@@ -104,9 +138,22 @@ HWY_INLINE void update_links(RowLinks<T>& links, std::int64_t count, const T* sc
     }
     for (; bits != 0; bits &= bits - 1) {
       const std::int64_t i = c + std::countr_zero(bits);
-      insert_link(links, count, scores[i], static_cast<LinkKey<T>>(first_key + i));
+      links.insert(scores[i], static_cast<LinkKey<T>>(first_key + i));
     }
   }
+  links.finish();
+}
+
+// Takes in the scores of one key block, whose largest is block_maximum; most blocks of a long row hold nothing new.
+template <class T>
+HWY_INLINE void update_links(RowLinks<T>& links, std::int64_t count, const T* scores, std::int64_t columns,
+                             T block_maximum, std::int64_t first_key) {
+  T least = links.scores[count - 1];
+  if (!(block_maximum > least)) return;
+  if (count > kLanes<T>) return insert_above<LongLinks<T>>(links, count, scores, columns, least, first_key);
+  // Into an empty list every score would go once; the bound, which is itself a score, leaves few that do.
+  if (least == kLowest<T>) least = std::nextafter(least_lane_maximum(scores, columns), kLowest<T>);
+  insert_above<ShortLinks<T>>(links, count, scores, columns, least, first_key);
 }
 
 // Writes the links of one row at `index` = query token * heads + head, with weights exp2(exponent_of(score, shift)) *
