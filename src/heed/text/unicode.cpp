@@ -1,0 +1,1 @@
+#include "heed/text/unicode.h"
