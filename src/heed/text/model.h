@@ -13,7 +13,7 @@
 namespace heed::text {
 
 // One token: [begin, end) are bytes of the word the model was given. The text of the token is that of its id in the
-// vocabulary, which may differ from those bytes (a prefix, an unknown token, a byte).
+// vocabulary, which may differ from those bytes (a prefix, an unknown token, a byte), but see surface_id().
 struct Piece {
   std::int32_t id;
   std::uint32_t begin;
@@ -26,6 +26,10 @@ class Model {
 
   // Appends the tokens of `word` (valid UTF-8) to `pieces`. Safe to call from several threads at once.
   virtual void tokenize(std::string_view word, std::vector<Piece>& pieces) const = 0;
+
+  // The id whose pieces have as their text not that of the id but the bytes they stand for: the unknown token of
+  // Unigram models, as HuggingFace has it. -1: none.
+  virtual std::int32_t surface_id() const { return -1; }
 
   virtual std::optional<std::int32_t> id_of(std::string_view token) const = 0;
   // Throws invalid_argument when `id` is out of range; "" for an id that the vocabulary leaves out.
