@@ -9,7 +9,7 @@ namespace {
 
 struct Alphabet {
   std::array<char32_t, 256> points;
-  std::array<std::string, 256> texts;          // UTF-8 of points
+  std::array<std::string, 256> texts;        // UTF-8 of points
   std::array<std::int16_t, 0x180> bytes_of;  // -1: not of the alphabet
 
   Alphabet() {
@@ -76,8 +76,12 @@ class Scanner {
 std::size_t contraction(std::string_view text) {
   if (text.size() < 2) return 0;
   switch (text[1]) {
-    case 's': case 't': case 'm': case 'd': return 2;
-    case 'r': case 'v': return text.size() > 2 && text[2] == 'e' ? 3 : 0;
+    case 's':
+    case 't':
+    case 'm':
+    case 'd': return 2;
+    case 'r':
+    case 'v': return text.size() > 2 && text[2] == 'e' ? 3 : 0;
     case 'l': return text.size() > 2 && text[2] == 'l' ? 3 : 0;
     default: return 0;
   }
@@ -107,7 +111,9 @@ void scan_word(std::string_view text, Scanner& scanner) {
 
 }  // namespace
 
-char32_t byte_level_point(unsigned char byte) { return alphabet().points[byte]; }
+char32_t byte_level_point(unsigned char byte) {
+  return alphabet().points[byte];
+}
 
 std::optional<unsigned char> byte_level_byte(char32_t point) {
   const Alphabet& all = alphabet();

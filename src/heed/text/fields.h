@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ class Fields {
   }
   // One of the names, as its index.
   std::size_t choice(const std::string& key, std::initializer_list<std::string_view> names) {
+    return choice(key, std::span(names.begin(), names.size()));
+  }
+  std::size_t choice(const std::string& key, std::span<const std::string_view> names) {
     const auto name = required<std::string>(key);
     std::size_t index = 0;
     for (const std::string_view candidate : names) {

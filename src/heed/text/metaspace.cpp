@@ -1,5 +1,7 @@
 #include "heed/text/metaspace.h"
 
+#include <algorithm>
+
 #include "heed/text/single_character.h"
 #include "heed/text/unicode.h"
 
@@ -13,9 +15,8 @@ class Metaspace final : public PreTokenizer {
   }
 
   void apply(PreTokenized& text) const override {
-    const std::string old(text.string.text());
-    text.rewrite(old.size() * 3 / 2 + 16, [&](const PreToken& part, Rewriter& rewriter) {
-      const std::string_view all = old;
+    const std::string_view all = text.string.text();
+    text.rewrite(all.size() * 3 / 2 + 16, [&](const PreToken& part, Rewriter& rewriter) {
       if (gets_prefix(all.substr(part.span.begin), text.string.source(part.span.begin))) {
         rewriter.prepend(replacement_);
       }
@@ -33,7 +34,8 @@ class Metaspace final : public PreTokenizer {
 
  private:
   bool gets_prefix(std::string_view part, Span source) const {
-    if (settings_.scheme == PrependScheme::never || part.starts_with(' ') || part.starts_with(replacement_)) return false;
+    if (settings_.scheme == PrependScheme::never || part.starts_with(' ') || part.starts_with(replacement_))
+      return false;
     return settings_.scheme == PrependScheme::always || source.begin == 0;
   }
 
@@ -55,8 +57,8 @@ class Metaspace final : public PreTokenizer {
 
 MetaspaceSettings metaspace_settings(Fields& fields) {
   MetaspaceSettings settings;
-  settings.replacement = single_character(fields.optional<std::string>("replacement", "\u2581"),
-                                          fields.context() + ": replacement");
+  settings.replacement =
+      single_character(fields.optional<std::string>("replacement", "\u2581"), fields.context() + ": replacement");
   if (fields.find("prepend_scheme")) {
     settings.scheme = static_cast<PrependScheme>(fields.choice("prepend_scheme", {"always", "first", "never"}));
   } else {

@@ -69,7 +69,8 @@ class Composer {
   // Canonical order: the marks behind the last starter by class, in their order within a class.
   void sort_marks() {
     const auto first_mark = std::find_if(segment_.begin(), segment_.end(), [](const Mark& m) { return m.combining; });
-    std::stable_sort(first_mark, segment_.end(), [](const Mark& a, const Mark& b) { return a.combining < b.combining; });
+    std::stable_sort(first_mark, segment_.end(),
+                     [](const Mark& a, const Mark& b) { return a.combining < b.combining; });
   }
 
   void flush_segment() {
@@ -119,8 +120,8 @@ class Composer {
   // 0 when the two do not compose.
   char32_t composition(char32_t first, char32_t second) const {
     if (second < 0x300) return 0;
-    std::array<utf8proc_int32_t, 3> pair = {static_cast<utf8proc_int32_t>(first),
-                                            static_cast<utf8proc_int32_t>(second), 0};
+    std::array<utf8proc_int32_t, 3> pair = {static_cast<utf8proc_int32_t>(first), static_cast<utf8proc_int32_t>(second),
+                                            0};
     const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
     if (utf8proc_normalize_utf32(pair.data(), 2, options) != 1) return 0;
     const auto composed = static_cast<char32_t>(pair[0]);

@@ -76,8 +76,8 @@ class Rewriter {
     shift_ = shift;
   }
 
-  std::size_t cursor() const { return cursor_; }         // in the old text
-  std::size_t written() const { return text_.size(); }   // bytes of the new text
+  std::size_t cursor() const { return cursor_; }        // in the old text
+  std::size_t written() const { return text_.size(); }  // bytes of the new text
   void reserve(std::size_t bytes);
   // Makes what was emitted the new version; what is left of the old text is dropped.
   void commit(NormalizedString& target);

@@ -7,7 +7,9 @@
 namespace heed::text {
 namespace {
 
-std::uint32_t narrow(std::size_t value) { return static_cast<std::uint32_t>(value); }
+std::uint32_t narrow(std::size_t value) {
+  return static_cast<std::uint32_t>(value);
+}
 
 }  // namespace
 

@@ -226,7 +226,8 @@ std::unique_ptr<PreTokenizer> make_named(const std::string& type, Fields& fields
   }
   if (type == "Digits") {
     const bool individual = fields.required<bool>("individual_digits");
-    return std::make_unique<PropertySplit>(kIsNumeric, individual ? SplitBehavior::isolated : SplitBehavior::contiguous);
+    return std::make_unique<PropertySplit>(kIsNumeric,
+                                           individual ? SplitBehavior::isolated : SplitBehavior::contiguous);
   }
   if (type == "Split") return make_split(fields);
   if (type == "CharDelimiterSplit") {

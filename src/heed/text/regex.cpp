@@ -13,7 +13,9 @@ namespace {
 // Enough for any sane pattern on long texts; a hostile one ends in an error instead of hours.
 constexpr unsigned long kRetryLimit = 100'000'000;
 
-const OnigUChar* bytes(const char* text) { return reinterpret_cast<const OnigUChar*>(text); }
+const OnigUChar* bytes(const char* text) {
+  return reinterpret_cast<const OnigUChar*>(text);
+}
 
 std::string reason(int code, OnigErrorInfo* info) {
   OnigUChar message[ONIG_MAX_ERROR_MESSAGE_LEN];

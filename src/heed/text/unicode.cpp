@@ -63,7 +63,8 @@ char32_t lower_case(char32_t point) {
   if (point < 0x80) return point >= 'A' && point <= 'Z' ? point + 32 : point;
   if (point == 0x130) return 'i';
   static const std::span<const LowerRun> runs = unicode_tables().lower;
-  auto run = std::upper_bound(runs.begin(), runs.end(), point, [](char32_t p, const LowerRun& r) { return p < r.first; });
+  auto run =
+      std::upper_bound(runs.begin(), runs.end(), point, [](char32_t p, const LowerRun& r) { return p < r.first; });
   if (run == runs.begin()) return point;
   --run;
   if (point > run->last || (point - run->first) % run->step != 0) return point;

@@ -10,8 +10,8 @@ namespace heed::text {
 
 // Properties of a code point, as bits.
 using Properties = std::uint16_t;
-inline constexpr Properties kIsWhitespace = 1 << 0;      // White_Space
-inline constexpr Properties kIsControl = 1 << 1;         // what BertNormalizer removes: Cc, Cf, Co but no tab or newline
+inline constexpr Properties kIsWhitespace = 1 << 0;  // White_Space
+inline constexpr Properties kIsControl = 1 << 1;     // what BertNormalizer removes: Cc, Cf, Co but no tab or newline
 inline constexpr Properties kIsNonspacingMark = 1 << 2;  // Mn
 inline constexpr Properties kIsCombiningMark = 1 << 3;   // M
 inline constexpr Properties kIsPunctuation = 1 << 4;     // ASCII punctuation and P
@@ -47,7 +47,9 @@ bool is_chinese(char32_t point);
 
 // The lower-case letter; U+0130 alone becomes two (i and U+0307), whose second lower_case_tail gives. 0: no second.
 char32_t lower_case(char32_t point);
-inline char32_t lower_case_tail(char32_t point) { return point == 0x130 ? 0x307 : 0; }
+inline char32_t lower_case_tail(char32_t point) {
+  return point == 0x130 ? 0x307 : 0;
+}
 
 // One valid code point from the bytes at `at`, which is moved past it. The text must be valid UTF-8.
 inline char32_t next_point(const char*& at) {
@@ -80,7 +82,9 @@ inline std::uint32_t sequence_length(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
-inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+inline bool is_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
 
 // Appends the UTF-8 form of a valid code point.
 inline void append_point(std::string& text, char32_t point) {
