@@ -50,6 +50,8 @@ void Unigram::find_best(std::string_view word, std::vector<Best>& best) const {
     const auto offer = [&](std::size_t end, double score, std::int32_t id) {
       Best& here = best[end];
       if (here.id == kNone || so_far + score > here.score) {
+        HEED_CHECK(id != kMissing, "[Unigram] \"", word.substr(begin, character),
+                   "\" has no token and there is no unk_id");
         here = {so_far + score, id, static_cast<std::uint32_t>(begin)};
       }
     };
@@ -62,10 +64,7 @@ void Unigram::find_best(std::string_view word, std::vector<Best>& best) const {
       offer(end, tokens_[static_cast<std::size_t>(id)].score, id);
       covered |= end - begin == character;
     }
-    if (!covered) {
-      HEED_CHECK(unknown_, "[Unigram] \"", word.substr(begin, character), "\" has no token and there is no unk_id");
-      offer(begin + character, unknown_score_, *unknown_);
-    }
+    if (!covered) offer(begin + character, unknown_score_, unknown_.value_or(kMissing));
     begin += character;
   }
 }

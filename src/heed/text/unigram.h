@@ -31,7 +31,7 @@ class Unigram final : public Model {
   Json to_json() const override;
 
  private:
-  static constexpr std::int32_t kNone = -1;
+  static constexpr std::int32_t kNone = -1, kMissing = -2;  // kMissing: unknown, and there is no token for that
   // The best way to cover the bytes up to a place.
   struct Best {
     double score;
