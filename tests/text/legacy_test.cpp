@@ -49,9 +49,9 @@ TEST(Legacy, SpecialTokensFromTheSmallFiles) {
   folder.write("special_tokens_map.json",
                R"({"cls_token": "<c>", "sep_token": {"content": "<s>"}, "unk_token": "<u>"})");
   folder.write("tokenizer_config.json",
-               R"({"added_tokens_decoder": {"9": {"content": "<new>", "special": true, "normalized": false}}})");
+               R"({"added_tokens_decoder": {"4": {"content": "<new>", "special": true, "normalized": false}}})");
   const Tokenizer tokenizer = load_tokenizer(folder.path());
-  EXPECT_EQ(tokenizer.encode("a b<new>").ids, (Ids{0, 3, 2, 9, 1}));
+  EXPECT_EQ(tokenizer.encode("a b<new>").ids, (Ids{0, 3, 2, 4, 1}));
 }
 
 TEST(Legacy, Gpt2AndRoberta) {
