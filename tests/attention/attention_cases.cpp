@@ -89,6 +89,8 @@ void add_terms(std::vector<OpCase>& cases, const Lengths& n) {
   });
   add_case(cases, "Shaw's relative keys", heads, n, n, {value_input("table", {5, 5})},
            term([](Inputs t) { return relative_key_term(t[0], t[3]); }));
+  add_case(cases, "relative queries", heads, n, n, {value_input("table", {5, 5})},
+           term([](Inputs t) { return relative_query_term(t[1], t[3]); }));
   add_case(cases, "Transformer-XL's position terms", heads, n, n,
            {value_input("q + v", {tokens, 4, 5}), value_input("table", {2 * longest + 1, 4, 5})},
            term([](Inputs t) { return relative_key_term(t[3], t[4]); }));

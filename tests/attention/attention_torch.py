@@ -64,6 +64,8 @@ def scores(q, k, t, options, distance):
         reach = t["relative_keys"].shape[0] // 2
         rows = t["relative_keys"][distance.clamp(-reach, reach) + reach]  # [B, I, J, D]
         s = s + torch.einsum("bhid,bijd->bhij", q, rows) * scale
+        if options.get("relative_queries"):
+            s = s + torch.einsum("bhjd,bijd->bhij", k, rows) * scale
     if "soft_cap" in options:
         s = options["soft_cap"] * torch.tanh(s / options["soft_cap"])
     if "bias" in t:

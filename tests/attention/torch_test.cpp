@@ -191,6 +191,11 @@ TEST(AttentionTorch, Terms) {
   }
   cases.add("relative keys", {}, kRagged, kRagged, {}, {{"relative_keys", TorchCases::f32("table", {9, 16})}},
             add_term([](const TensorMap& t) { return relative_key_term(t.at("q"), t.at("relative_keys")); }));
+  cases.add("relative keys and queries", {}, kRagged, kRagged, {{"relative_queries", true}},
+            {{"relative_keys", TorchCases::f32("table", {9, 16})}}, [](AttentionInput& input, const TensorMap& t) {
+              input.terms = {relative_key_term(input.q, t.at("relative_keys")),
+                             relative_query_term(input.k, t.at("relative_keys"))};
+            });
   cases.add("soft-cap, then bias, then ALiBi", {}, kRagged, kRagged,
             {{"soft_cap", 1.5}, {"alibi_slopes", slopes}, {"window", {9, 4}}},
             {{"bias", TorchCases::f32("bias", {4, 33, 33})}}, [](AttentionInput& input, const TensorMap& t) {

@@ -35,11 +35,12 @@ class BucketBiasRule : public TermRule<T> {
 
  private:
   std::int64_t bucket(const kernels::ScoreTile<T>& tile, std::int64_t i, std::int64_t j) const {
-    return relative_bucket(j - layout_.position(tile.sequence, i), table_.size(0), options_);
+    return buckets_[static_cast<std::size_t>(j - layout_.position(tile.sequence, i) - lowest_)];
   }
   Tensor table_, gradient_;
-  BucketOptions options_;
   const AttentionLayout& layout_;
+  PoolVector<std::int64_t> buckets_;  // of the distances from lowest_ on
+  std::int64_t lowest_ = 0;
   std::int64_t heads_;
 };
 
@@ -71,54 +72,63 @@ class BucketBias : public TermOf<BucketBias, BucketBiasRule> {
 
 template <class T>
 BucketBiasRule<T>::BucketBiasRule(const BucketBias& term, const TermCall& call)
-    : table_(term.table.contiguous()), options_(term.options), layout_(call.layout), heads_(call.query_heads) {
+    : table_(term.table.contiguous()), layout_(call.layout), heads_(call.query_heads) {
   term.check(call);
+  std::int64_t highest = 0;
+  for (std::int64_t b = 0; b < layout_.queries.sequences(); ++b) {
+    const std::int64_t queries = layout_.queries.length(b);
+    if (queries == 0) continue;
+    lowest_ = std::min(lowest_, -layout_.position(b, queries - 1));
+    highest = std::max(highest, layout_.keys.length(b) - layout_.position(b, 0));
+  }
+  for (std::int64_t distance = lowest_; distance <= highest; ++distance) {
+    buckets_.push_back(relative_bucket(distance, table_.size(0), term.options));
+  }
 }
 
-// ---- relative keys: y_ij = x_ij + scale * q_i . table[clip(j - i)]
+// ---- products with a table of distances: y_ij = x_ij + scale * q_i . table[clip(j - i)], or with k_j instead of q_i
 
-class RelativeKeys;
+enum class Side { queries, keys };
+
+class RelativeProducts;
 template <class T>
-class RelativeKeysRule : public TermRule<T> {
+class RelativeProductsRule : public TermRule<T> {
  public:
-  RelativeKeysRule(const RelativeKeys& term, const TermCall& call);
+  RelativeProductsRule(const RelativeProducts& term, const TermCall& call);
 
-  // One small product gives q_i . table[r] for all distances r that occur in the tile; then each score picks its own.
+  // One small product gives vector . table[r] for all distances r that occur in the tile; then each score picks its
+  // own.
   void apply(const kernels::ScoreTile<T>& tile) const override {
     const Span span = distances(tile);
-    PoolVector<T> products(static_cast<std::size_t>(tile.queries * span.count));
-    kernels::gemm<T>(tile.queries, span.count, width_, query_rows(tile), heads_ * width_, false, table_rows(tile, span),
+    PoolVector<T> products(static_cast<std::size_t>(vectors(tile) * span.count));
+    kernels::gemm<T>(vectors(tile), span.count, width_, vector_rows(tile), stride(), false, table_rows(tile, span),
                      table_stride_, true, products.data(), span.count);
-    for_each_score(tile, [&](T& s, std::int64_t i, std::int64_t j) {
-      s += scale_ *
-           products[static_cast<std::size_t>((i - tile.query_begin) * span.count + row(tile, i, j) - span.first)];
-    });
+    for_each_score(tile,
+                   [&](T& s, std::int64_t i, std::int64_t j) { s += scale_ * products[place(tile, span, i, j)]; });
   }
 
   void backward(const kernels::ScoreTile<T>&, const kernels::ScoreTile<T>&, const kernels::ScoreTile<T>& d) override {
     const Span span = distances(d);
-    PoolVector<T> products(static_cast<std::size_t>(d.queries * span.count), T(0));
-    for_each_score(d, [&](const T& ds, std::int64_t i, std::int64_t j) {
-      products[static_cast<std::size_t>((i - d.query_begin) * span.count + row(d, i, j) - span.first)] += scale_ * ds;
-    });
+    PoolVector<T> products(static_cast<std::size_t>(vectors(d) * span.count), T(0));
+    for_each_score(d,
+                   [&](const T& ds, std::int64_t i, std::int64_t j) { products[place(d, span, i, j)] += scale_ * ds; });
     kernels::Epilogue<T> accumulate;
     accumulate.accumulate = true;
-    const std::int64_t token = layout_.queries.begin(d.sequence) + d.query_begin;
-    T* dq = query_gradient_.mutable_data<T>() + (token * heads_ + d.head) * width_;
-    kernels::gemm<T>(d.queries, width_, span.count, products.data(), span.count, false, table_rows(d, span),
-                     table_stride_, false, dq, heads_ * width_, accumulate);
+    T* dv = vector_gradient_.mutable_data<T>() + first_vector(d);
+    kernels::gemm<T>(vectors(d), width_, span.count, products.data(), span.count, false, table_rows(d, span),
+                     table_stride_, false, dv, stride(), accumulate);
     T* dt = table_gradient_.mutable_data<T>() + (d.head * table_.size(0) + span.first) * width_;
-    kernels::gemm<T>(span.count, width_, d.queries, products.data(), span.count, true, query_rows(d), heads_ * width_,
-                     false, dt, width_, accumulate);
+    kernels::gemm<T>(span.count, width_, vectors(d), products.data(), span.count, true, vector_rows(d), stride(), false,
+                     dt, width_, accumulate);
   }
   void prepare_backward() override {
-    query_gradient_ = Tensor::zeros(queries_.shape(), queries_.dtype());
-    table_gradient_ = Tensor::zeros({heads_, table_.size(0), width_}, table_.dtype());
+    vector_gradient_ = Tensor::zeros(vectors_.shape(), vectors_.dtype());
+    table_gradient_ = Tensor::zeros({query_heads_, table_.size(0), width_}, table_.dtype());
   }
   bool has_shared_parameters() const override { return true; }
   std::vector<Tensor> gradients() override {
-    if (shared_by_heads_) return {query_gradient_, sum_over_axis(table_gradient_, 0).reshaped(table_.shape())};
-    return {query_gradient_, table_gradient_.transposed(0, 1).contiguous()};
+    if (shared_by_heads_) return {vector_gradient_, sum_over_axis(table_gradient_, 0).reshaped(table_.shape())};
+    return {vector_gradient_, table_gradient_.transposed(0, 1).contiguous()};
   }
 
  private:
@@ -133,69 +143,92 @@ class RelativeKeysRule : public TermRule<T> {
     const std::int64_t first = row(tile, tile.query_begin + tile.queries - 1, tile.key_begin);
     return {first, row(tile, tile.query_begin, tile.key_begin + tile.keys - 1) - first + 1};
   }
-  const T* query_rows(const kernels::ScoreTile<T>& tile) const {
-    const std::int64_t token = layout_.queries.begin(tile.sequence) + tile.query_begin;
-    return queries_.data<T>() + (token * heads_ + tile.head) * width_;
+  // Vectors of the tile: its queries or its keys.
+  std::int64_t vectors(const kernels::ScoreTile<T>& tile) const {
+    return side_ == Side::queries ? tile.queries : tile.keys;
   }
+  std::size_t place(const kernels::ScoreTile<T>& tile, Span span, std::int64_t i, std::int64_t j) const {
+    const std::int64_t vector = side_ == Side::queries ? i - tile.query_begin : j - tile.key_begin;
+    return static_cast<std::size_t>(vector * span.count + row(tile, i, j) - span.first);
+  }
+  std::int64_t stride() const { return vectors_.size(1) * width_; }
+  std::int64_t first_vector(const kernels::ScoreTile<T>& tile) const {
+    const std::int64_t token = side_ == Side::queries ? layout_.queries.begin(tile.sequence) + tile.query_begin
+                                                      : layout_.keys.begin(tile.sequence) + tile.key_begin;
+    return token * stride() + tile.head / (query_heads_ / vectors_.size(1)) * width_;
+  }
+  const T* vector_rows(const kernels::ScoreTile<T>& tile) const { return vectors_.data<T>() + first_vector(tile); }
   const T* table_rows(const kernels::ScoreTile<T>& tile, Span span) const {
     return table_.data<T>() + span.first * table_stride_ + (shared_by_heads_ ? 0 : tile.head * width_);
   }
 
-  Tensor queries_, table_;
+  Side side_;
+  Tensor vectors_, table_;
   const AttentionLayout& layout_;
-  std::int64_t heads_, width_, reach_, table_stride_;
+  std::int64_t query_heads_, width_, reach_, table_stride_;
   bool shared_by_heads_;
   T scale_;
-  Tensor query_gradient_;  // [Nq, H, D]
-  Tensor table_gradient_;  // [H, 2w + 1, D]: heads are walked by several threads
+  Tensor vector_gradient_;  // of vectors_' shape
+  Tensor table_gradient_;   // [H, 2w + 1, D]: heads are walked by several threads
 };
 
-class RelativeKeys : public TermOf<RelativeKeys, RelativeKeysRule> {
+class RelativeProducts : public TermOf<RelativeProducts, RelativeProductsRule> {
  public:
-  RelativeKeys(Tensor query_rows, Tensor trained) : queries(std::move(query_rows)), table(std::move(trained)) {}
-  const char* name() const override { return "relative_keys"; }
-  std::vector<Tensor> tensors() const override { return {queries, table}; }
+  RelativeProducts(Side of, Tensor rows, Tensor trained)
+      : side(of), vectors(std::move(rows)), table(std::move(trained)) {}
+  const char* name() const override { return side == Side::queries ? "relative_keys" : "relative_queries"; }
+  std::vector<Tensor> tensors() const override { return {vectors, table}; }
+  const Offsets& offsets(const TermCall& call) const {
+    return side == Side::queries ? call.layout.queries : call.layout.keys;
+  }
   void check(const TermCall& call) const {
-    const bool fits = queries.rank() == 3 && queries.size(0) == call.layout.queries.tokens() &&
-                      queries.size(1) == call.query_heads && (table.rank() == 2 || table.rank() == 3) &&
-                      table.size(-1) == queries.size(2) && table.size(0) % 2 == 1 &&
-                      (table.rank() == 2 || table.size(1) == call.query_heads);
-    HEED_CHECK(fits, "[attend] relative keys: queries ", queries.shape(), " and table ", table.shape(), " for ",
-               call.layout.queries.tokens(), " queries of ", call.query_heads,
-               " heads: expected [Nq, heads, D] and [2w + 1, D] or [2w + 1, heads, D]");
+    const std::int64_t tokens = offsets(call).tokens();
+    const bool fits =
+        vectors.rank() == 3 && vectors.size(0) == tokens && vectors.size(1) > 0 &&
+        (side == Side::queries ? vectors.size(1) == call.query_heads : call.query_heads % vectors.size(1) == 0) &&
+        (table.rank() == 2 || table.rank() == 3) && table.size(-1) == vectors.size(2) && table.size(0) % 2 == 1 &&
+        (table.rank() == 2 || table.size(1) == call.query_heads);
+    HEED_CHECK(fits, "[attend] ", name(), ": vectors ", vectors.shape(), " and table ", table.shape(), " for ", tokens,
+               " tokens and ", call.query_heads, " query heads: expected [N, heads, D] and [2w + 1, D] or [2w + 1, ",
+               "heads, D]");
   }
   Tensor reference(const Tensor& scores, std::int64_t sequence, const TermCall& call) const override {
     check(call);
     const std::int64_t count = scores.size(1), keys = scores.size(2), heads = scores.size(0), reach = table.size(0) / 2;
-    const Offsets& offsets = call.layout.queries;
-    const Tensor q = transpose(slice(queries, 0, offsets.begin(sequence), offsets.end(sequence)), 0, 1);  // [H, n, D]
-    std::vector<std::int64_t> rows;
+    const Tensor own = transpose(slice(vectors, 0, offsets(call).begin(sequence), offsets(call).end(sequence)), 0,
+                                 1);  // [H or G, n or m, D]
+    std::vector<std::int64_t> rows, head_of;
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t j = 0; j < keys; ++j) {
         rows.push_back(std::clamp(j - call.layout.position(sequence, i), -reach, reach) + reach);
       }
     }
+    for (std::int64_t h = 0; h < heads; ++h) head_of.push_back(h / (heads / own.size(0)));
     const std::int64_t width = table.size(-1);
     Tensor wide = table.rank() == 3
                       ? table
                       : broadcast_to(reshape(table, {table.size(0), 1, width}), {table.size(0), heads, width});
     const Tensor a = embedding(wide, Tensor::from(rows, {count, keys}));  // [n, m, H, D]
     const Tensor by_head = transpose(transpose(a, 0, 2), 1, 2);           // [H, n, m, D]
-    const Tensor dots = sum(multiply(by_head, reshape(q, {heads, count, 1, width})), 3);
-    return add(scores, scale(dots, call.scale));
+    const Tensor x = embedding(own, Tensor::from(head_of, {heads}));      // [H, n or m, D]
+    const Tensor beside =
+        side == Side::queries ? reshape(x, {heads, count, 1, width}) : reshape(x, {heads, 1, keys, width});
+    return add(scores, scale(sum(multiply(by_head, beside), 3), call.scale));
   }
-  const Tensor queries, table;
+  const Side side;
+  const Tensor vectors, table;
 };
 
 template <class T>
-RelativeKeysRule<T>::RelativeKeysRule(const RelativeKeys& term, const TermCall& call)
-    : queries_(term.queries.contiguous()),
+RelativeProductsRule<T>::RelativeProductsRule(const RelativeProducts& term, const TermCall& call)
+    : side_(term.side),
+      vectors_(term.vectors.contiguous()),
       table_(term.table.contiguous()),
       layout_(call.layout),
-      heads_(call.query_heads),
+      query_heads_(call.query_heads),
       width_(term.table.size(-1)),
       reach_(term.table.size(0) / 2),
-      table_stride_(term.table.rank() == 2 ? width_ : heads_ * width_),
+      table_stride_(term.table.rank() == 2 ? width_ : query_heads_ * width_),
       shared_by_heads_(term.table.rank() == 2),
       scale_(static_cast<T>(call.scale)) {
   term.check(call);
@@ -227,7 +260,12 @@ Term bucket_bias_term(Tensor table, BucketOptions options) {
 
 Term relative_key_term(Tensor queries, Tensor table) {
   HEED_CHECK(queries.defined() && table.defined(), "[attend] relative keys without a value");
-  return std::make_shared<RelativeKeys>(std::move(queries), std::move(table));
+  return std::make_shared<RelativeProducts>(Side::queries, std::move(queries), std::move(table));
+}
+
+Term relative_query_term(Tensor keys, Tensor table) {
+  HEED_CHECK(keys.defined() && table.defined(), "[attend] relative queries without a value");
+  return std::make_shared<RelativeProducts>(Side::keys, std::move(keys), std::move(table));
 }
 
 }  // namespace heed

@@ -68,5 +68,7 @@ std::int64_t relative_bucket(std::int64_t distance, std::int64_t buckets, const 
 // position terms of Transformer-XL with queries = q + v and a table that reaches over all distances.
 //   queries [Nq, H, D]; table [2w + 1, D] shared by the heads, or [2w + 1, H, D].
 Term relative_key_term(Tensor queries, Tensor table);
+// The same with the keys' own vectors: score + scale * keys_j . table[clip(distance, -w, w) + w]; keys [Nk, G, D].
+Term relative_query_term(Tensor keys, Tensor table);
 
 }  // namespace heed

@@ -51,6 +51,13 @@ MultiHeadAttention::MultiHeadAttention(const AttentionConfig& config)
     content_bias_ = Tensor::zeros({config_.heads, config_.head_width});
     position_bias_ = Tensor::zeros({config_.heads, config_.head_width});
   }
+  if (config_.relative_reach > 0) distance_ = Tensor::zeros({2 * config_.relative_reach + 1, config_.head_width});
+}
+
+void MultiHeadAttention::add_relative_terms(std::vector<Term>& terms, const Tensor& q, const Tensor& k) const {
+  if (!distance_.defined()) return;
+  terms.push_back(relative_key_term(q, distance_));
+  if (config_.relative_queries) terms.push_back(relative_query_term(k, distance_));
 }
 
 Tensor MultiHeadAttention::split_heads(const Tensor& x, std::int64_t heads) const {
@@ -81,7 +88,8 @@ Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context
 Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
                                    const Tensor& residual) const {
   AttentionInput input{.queries = x.offsets, .keys = x.offsets, .mask = call.mask, .terms = call.terms};
-  const bool in_place = config_.fused && !call.cache && !call.rotate_queries && !call.rotate_keys && !position_;
+  const bool in_place =
+      config_.fused && !call.cache && !call.rotate_queries && !call.rotate_keys && !position_ && !distance_.defined();
   if (in_place) {
     input.dropout = weight_dropout(context);
     const Tensor qkv = query_key_value_->forward(x.values);
@@ -111,6 +119,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
     call.cache->append(input.k, input.v, x.offsets);
     input.k = call.cache->keys(), input.v = call.cache->values(), input.keys = call.cache->offsets();
   }
+  add_relative_terms(input.terms, input.q, input.k);
   return attended(std::move(input), context, residual);
 }
 
@@ -152,6 +161,7 @@ void MultiHeadAttention::visit(Visitor& visitor) {
     visitor.parameter("content_bias", content_bias_, Initializer::zeros());
     visitor.parameter("position_bias", position_bias_, Initializer::zeros());
   }
+  visitor.parameter("distance", distance_, Initializer::normal(0.02));
   visitor.child("output", output_);
 }
 

@@ -25,6 +25,10 @@ struct AttentionConfig {
   // Transformer-XL's relative positions. For segment recurrence the memory of a call is joined(earlier, x) and its mask
   // causal: the queries are the last of the keys. Needs fused = false then.
   bool transformer_xl = false;
+  // Trained vectors of distances (key - query) in [-reach, reach], added to keys as the query sees them (Shaw's
+  // relative keys) and, with relative_queries, to queries as the key sees them too. 0: none. Self-attention only.
+  std::int64_t relative_reach = 0;
+  bool relative_queries = false;
 };
 
 // A memory's keys and values, projected once for all steps of decoding.
@@ -61,6 +65,8 @@ class MultiHeadAttention : public Module {
  private:
   // attend() with the configuration's positions and dropout, and the output projection.
   Tensor attended(AttentionInput input, const Context& context, const Tensor& residual) const;
+  // The relative terms of a call, for q [N, H, D] and k [N, G, D].
+  void add_relative_terms(std::vector<Term>& terms, const Tensor& q, const Tensor& k) const;
   std::optional<AttentionDropout> weight_dropout(const Context& context) const;
   Tensor project_out(const Tensor& attended, const Context& context, const Tensor& residual) const;
   Tensor split_heads(const Tensor& x, std::int64_t heads) const;
@@ -69,6 +75,7 @@ class MultiHeadAttention : public Module {
   std::optional<Linear> query_key_value_, query_, key_, value_;
   std::optional<Linear> position_;       // Transformer-XL: W_r,
   Tensor content_bias_, position_bias_;  // u and v [H, D]
+  Tensor distance_;                      // [2 reach + 1, D]
   Linear output_;
 };
 

@@ -17,7 +17,9 @@ AttentionConfig attention_of(const BlockConfig& config, bool fused) {
           .key_heads = config.key_heads,
           .fused = fused,
           .bias = config.bias,
-          .attention_dropout = config.attention_dropout};
+          .attention_dropout = config.attention_dropout,
+          .relative_reach = fused ? config.relative_reach : 0,  // fused: the self-attention
+          .relative_queries = config.relative_queries};
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ struct BlockConfig {
   double dropout = 0;            // of what attention and feed-forward add to the residual
   bool cross = false;            // a decoder's block: attends to a memory too
   double attention_dropout = 0;  // of the attention weights
+  // Vectors of distances (nn/attention.h), of the self-attention.
+  std::int64_t relative_reach = 0;
+  bool relative_queries = false;
 };
 
 // Feed-forward with a gate: down(activation(gate(x)) * up(x)).

@@ -1,0 +1,50 @@
+// A model folder as HuggingFace lays it out: config.json, weights, generation_config.json, and for embedding models the
+// files of sentence-transformers. Reading here is reading JSON; what the fields mean to a model is models/'s business.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "heed/base/json.h"
+#include "heed/io/tensor_files.h"
+
+namespace heed {
+
+// How sentence-transformers makes one vector of a text.
+struct SentenceEmbedding {
+  enum class Pooling { cls, mean, max };
+  Pooling pooling = Pooling::mean;
+  bool normalize = false;                            // to length 1
+  std::optional<std::int64_t> max_tokens{};          // of a text; more are cut off
+  std::map<std::string, std::string> prompts{};      // name -> text put in front
+  std::optional<std::string> default_prompt_name{};  // which one, when none is asked for
+};
+
+class ModelFolder {
+ public:
+  // Reads and checks all JSON of the folder; config.json must be there. Weights are opened by tensors().
+  explicit ModelFolder(const std::filesystem::path& folder);
+
+  const std::filesystem::path& path() const { return path_; }
+  // Where config.json and the weights are: the folder itself, or the one modules.json names for the Transformer.
+  const std::filesystem::path& transformer() const { return transformer_; }
+  std::string config_name() const { return (transformer_ / "config.json").string(); }
+  const Json& config() const { return config_; }
+  // generation_config.json, null where there is none.
+  const Json& generation_config() const { return generation_config_; }
+  // Set if there is a modules.json. Modules other than Transformer, Pooling and Normalize are refused by name.
+  const std::optional<SentenceEmbedding>& sentence_embedding() const { return sentence_embedding_; }
+
+  TensorFiles tensors() const { return TensorFiles(transformer_); }
+
+ private:
+  void read_modules(const std::filesystem::path& file);
+
+  std::filesystem::path path_, transformer_;
+  Json config_, generation_config_;
+  std::optional<SentenceEmbedding> sentence_embedding_;
+};
+
+}  // namespace heed
