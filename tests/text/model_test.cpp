@@ -35,8 +35,9 @@ std::string cut(const Model& model, const std::string& word) {
     const std::string_view text = piece.id == model.surface_id()
                                       ? std::string_view(word).substr(piece.begin, piece.end - piece.begin)
                                       : model.token_of(piece.id);
-    result += (result.empty() ? "" : " ") + std::to_string(piece.id) + ":" + std::string(text) + "@" +
-              std::to_string(piece.begin) + "-" + std::to_string(piece.end);
+    if (!result.empty()) result += ' ';
+    result.append(std::to_string(piece.id)).append(":").append(text).append("@");
+    result.append(std::to_string(piece.begin)).append("-").append(std::to_string(piece.end));
   }
   return result;
 }
