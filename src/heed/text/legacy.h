@@ -1,0 +1,24 @@
+// Tokenizers as model directories have them: tokenizer.json, or the files from before it, which become the same
+// pipeline that HuggingFace's converters make of them.
+//
+//   vocab.txt                       BERT
+//   vocab.json + merges.txt         GPT-2, RoBERTa
+//   spiece.model, sentencepiece.bpe.model, tokenizer.model    T5, ALBERT, XLM-RoBERTa, Llama and plain SentencePiece
+//
+// Which of them is meant, and lower case, accents and special tokens, come from tokenizer_config.json and
+// special_tokens_map.json where they are there; the class also from config.json's model_type.
+#pragma once
+
+#include <filesystem>
+
+#include "heed/text/tokenizer.h"
+
+namespace heed::text {
+
+// tokenizer.json if the directory has it, else what the older files say. Throws not_found when there is neither.
+Tokenizer load_tokenizer(const std::filesystem::path& directory);
+
+// The tokenizer.json that the older files of the directory amount to.
+Json legacy_tokenizer_json(const std::filesystem::path& directory);
+
+}  // namespace heed::text
