@@ -143,6 +143,7 @@ template <class Part>
 void AddedTokens::cut(std::string_view text, const Matcher& matcher, const Part& part) const {
   std::size_t covered = 0;
   if (!matcher.empty()) {
+    // The search goes on behind the token itself, so one that starts with spaces may overlap those that were stripped.
     for (std::size_t from = 0;;) {
       const auto match = matcher.next(text, from);
       if (!match) break;
@@ -155,7 +156,6 @@ void AddedTokens::cut(std::string_view text, const Matcher& matcher, const Part&
       if (covered < begin) part(covered, begin, kNoToken);
       part(begin, end, match->id);
       covered = end;
-      from = std::max(from, end);
     }
   }
   if (covered < text.size()) part(covered, text.size(), kNoToken);

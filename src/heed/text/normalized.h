@@ -62,6 +62,8 @@ class Rewriter {
   void emit(char32_t point, int change);
   // Removes the next `count` old bytes (whole characters).
   void skip(std::size_t count) { cursor_ += count; }
+  // Goes on with the old byte at `offset`, the start of a character.
+  void move_to(std::size_t offset) { cursor_ = offset; }
   // Keeps the next `count` old bytes.
   void keep(std::size_t count);
   // Keeps the next character's place but gives it other text, every byte of which comes from the whole character.

@@ -61,8 +61,8 @@ void trim_offsets(Encoding& encoding, bool add_prefix_space, const TokenTexts& t
     return point == byte_level_point(' ') || table.has(point, kIsWhitespace);
   };
   const auto trim = [&](Span& offsets, bool first_token, std::uint32_t leading, std::uint32_t trailing) {
-    // The space that the pre-tokenizer put before the text has no place in it.
-    if (leading > 0 && (first_token || offsets.begin == 0) && add_prefix_space) --leading;
+    // One space alone may be what the pre-tokenizer put before the text; if there are more, it put none there.
+    if (leading == 1 && (first_token || offsets.begin == 0) && add_prefix_space) leading = 0;
     offsets.begin = std::min(offsets.begin + leading, offsets.end);
     if (offsets.end >= trailing) offsets.end = std::max(offsets.end - trailing, offsets.begin);
   };

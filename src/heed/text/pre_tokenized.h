@@ -49,13 +49,13 @@ struct PreTokenized {
   }
 
   // Rewrites every part that is no token: rewrite(part, rewriter) must leave the rewriter's cursor at part.span.end.
-  // What lies between the parts is dropped.
+  // What lies between the parts is dropped; parts may overlap.
   template <class Rewrite>
   void rewrite(std::size_t expected_bytes, const Rewrite& rewrite) {
     Rewriter rewriter(string);
     rewriter.reserve(expected_bytes);
     for (PreToken& part : parts) {
-      rewriter.skip(part.span.begin - rewriter.cursor());
+      rewriter.move_to(part.span.begin);
       rewriter.start_part(string.source(part.span.begin).begin);
       const auto begin = static_cast<std::uint32_t>(rewriter.written());
       if (part.token != kNoToken) {
