@@ -42,4 +42,21 @@ void Progress::step_done(double loss, std::int64_t tokens) {
   std::fflush(stderr);
 }
 
+ShareProgress::ShareProgress(std::string label) : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+ShareProgress::~ShareProgress() {
+  if (terminal_ && shown_ >= 0) fmt::print(stderr, "\n");
+}
+
+void ShareProgress::show(double share) {
+  constexpr std::size_t kBar = 24;
+  const double step = terminal_ ? 0.01 : 0.25;
+  if (shown_ >= 0 && share - shown_ < step && (share < 1 || shown_ >= 1)) return;
+  shown_ = share;
+  const auto filled = static_cast<std::size_t>(share * kBar);
+  fmt::print(stderr, "{}{}[{}{}] {:3.0f} %{}", terminal_ ? "\r" : "", label_, std::string(filled, '#'),
+             std::string(kBar - filled, '.'), share * 100, terminal_ ? "" : "\n");
+  std::fflush(stderr);
+}
+
 }  // namespace heed::cli

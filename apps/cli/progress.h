@@ -1,4 +1,4 @@
-// How far a training loop is, on stderr: one line that renews itself on a terminal, four plain lines elsewhere.
+// How far a long task is, on stderr: one line that renews itself on a terminal, four plain lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -24,6 +24,22 @@ class Progress {
   std::int64_t steps_, tokens_, steps_done_ = 0, tokens_done_ = 0;
   std::chrono::steady_clock::time_point start_;
   double shown_at_ = 0;
+  bool terminal_;
+};
+
+// For tasks that know their share done and nothing else.
+class ShareProgress {
+ public:
+  explicit ShareProgress(std::string label);
+  ~ShareProgress();  // ends the line
+  ShareProgress(const ShareProgress&) = delete;
+  ShareProgress& operator=(const ShareProgress&) = delete;
+
+  void show(double share);  // 0 to 1
+
+ private:
+  std::string label_;
+  double shown_ = -1;  // the share of the last line
   bool terminal_;
 };
 

@@ -12,6 +12,10 @@ void add_demo(CLI::App& app, int& result);  // trains a tiny encoder on built-in
 void add_cpu(CLI::App& app, int& result);   // what this machine offers and what the kernels use of it
 void add_lab(CLI::App& app, int& result);   // experiments that explain
 
+void add_tokenize(CLI::App& app, int& result);    // text to ids
+void add_detokenize(CLI::App& app, int& result);  // ids to text
+void add_tokenizer(CLI::App& app, int& result);   // trains tokenizers
+
 void add_lab_attention(CLI::App& lab, int& result);   // the variants of attention side by side
 void add_lab_positions(CLI::App& lab, int& result);   // position encodings and what they should do
 void add_lab_long_range(CLI::App& lab, int& result);  // recall over distance: recurrence against attention

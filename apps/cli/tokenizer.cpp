@@ -1,0 +1,60 @@
+// heed tokenizer train: a tokenizer.json from text files.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/base/file.h"
+#include "heed/text/tokenizer.h"
+#include "heed/text/train_tokenizer.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace heed::cli {
+namespace {
+
+struct Options {
+  std::string type, output;
+  std::vector<std::filesystem::path> files;
+  text::TrainOptions train;
+  std::int64_t limit_alphabet = -1;
+};
+
+int train(Options options) {
+  const text::TokenizerType type = text::tokenizer_type(options.type);
+  if (options.train.special_tokens.empty()) options.train.special_tokens = text::default_special_tokens(type);
+  if (options.limit_alphabet >= 0) options.train.limit_alphabet = options.limit_alphabet;
+  ShareProgress progress(options.type + " ");
+  options.train.progress = [&](double share) { progress.show(share); };
+  const Json json = text::train_tokenizer(type, options.files, options.train);
+  const text::Tokenizer tokenizer = text::Tokenizer::from_parsed_json(json, "tokenizer.json");
+  std::filesystem::create_directories(options.output);
+  const std::filesystem::path path = std::filesystem::path(options.output) / "tokenizer.json";
+  replace_file(path, json.dump(1) + "\n");
+  fmt::print(stderr, "{}: {} tokens\n", path.string(), tokenizer.vocabulary_size());
+  return 0;
+}
+
+}  // namespace
+
+void add_tokenizer(CLI::App& app, int& result) {
+  CLI::App* group = app.add_subcommand("tokenizer", "make tokenizers");
+  group->require_subcommand(1);
+  CLI::App* verb = group->add_subcommand("train", "train a tokenizer from text files and write its tokenizer.json");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("--type", options->type, "bpe (byte-level), wordpiece, unigram or wordlevel")->required();
+  verb->add_option("--vocab-size", options->train.vocab_size, "tokens, special ones included")->capture_default_str();
+  verb->add_option("--input", options->files, "text files in UTF-8")->required();
+  verb->add_option("--output", options->output, "directory for tokenizer.json")->required();
+  verb->add_option("--min-frequency", options->train.min_frequency, "leave out what is rarer")->capture_default_str();
+  verb->add_option("--special-tokens", options->train.special_tokens, "instead of the usual ones of the type");
+  verb->add_option("--limit-alphabet", options->limit_alphabet, "keep only so many characters");
+  verb->callback([options, &result] { result = train(*options); });
+}
+
+}  // namespace heed::cli
