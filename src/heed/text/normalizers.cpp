@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "heed/base/utf8.h"
 #include "heed/text/bert_normalizer.h"
 #include "heed/text/byte_level.h"
 #include "heed/text/character_steps.h"
@@ -131,36 +132,45 @@ class Nmt final : public Normalizer {
   }
 };
 
-// SentencePiece's character map: whole graphemes of less than six bytes first, then single characters. The changes
-// are HuggingFace's, which lets the map back to the original drift where one character becomes several.
+// SentencePiece's character map: whole graphemes of less than six bytes first, then single characters.
 class Precompiled final : public Normalizer {
  public:
   explicit Precompiled(Charsmap map) : map_(std::move(map)) {}
 
   void apply(NormalizedString& string) const override {
     const std::string_view text = string.text();
-    Rewriter rewriter(string);
+    std::vector<Change> changes;
+    changes.reserve(text.size());
     bool modified = false;
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = grapheme_end(text, begin);
       const std::string_view grapheme = text.substr(begin, end - begin);
       begin = end;
-      if (grapheme.size() < 6 && replace(grapheme, rewriter)) {
+      if (grapheme.size() < 6 && replace(grapheme, changes)) {
         modified = true;
         continue;
       }
       for_each_point(grapheme, [&](char32_t point, std::size_t at) {
-        if (replace(grapheme.substr(at, encoded_length(point)), rewriter)) {
+        if (replace(grapheme.substr(at, encoded_length(point)), changes)) {
           modified = true;
         } else {
-          rewriter.emit(point, 0);
+          changes.push_back({point, 0});
         }
       });
     }
-    if (modified) rewriter.commit(string);
+    if (!modified) return;
+    Rewriter rewriter(string);
+    for (const Change& change : changes) rewriter.emit(change.point, change.change);
+    rewriter.commit(string);
   }
 
  private:
+  // See Rewriter::emit.
+  struct Change {
+    char32_t point;
+    int change;
+  };
+
   static std::size_t grapheme_end(std::string_view text, std::size_t begin) {
     const char* at = text.data() + begin;
     const char* end = text.data() + text.size();
@@ -179,20 +189,19 @@ class Precompiled final : public Normalizer {
     return static_cast<std::size_t>(at - text.data());
   }
 
-  bool replace(std::string_view part, Rewriter& rewriter) const {
+  // Characters take the places of the old ones as far as there are any; the rest is inserted. When there are fewer,
+  // the last character so far takes the removed ones with it.
+  bool replace(std::string_view part, std::vector<Change>& changes) const {
     const auto replacement = map_.find(part);
     if (!replacement) return false;
-    const auto length = [](std::string_view text) {
-      int count = 0;
-      for_each_point(text, [&](char32_t, std::size_t) { ++count; });
-      return count;
-    };
-    int index = 0;
-    const int difference = length(*replacement) - length(part);
+    HEED_CHECK_AS(bad_format, !utf8_find_invalid(*replacement), "[tokenize] the precompiled charsmap maps \"", part,
+                  "\" to bytes that are not UTF-8");
+    int places = 0;
+    for_each_point(part, [&](char32_t, std::size_t) { ++places; });
     for_each_point(*replacement, [&](char32_t point, std::size_t) {
-      rewriter.emit(point, index == 0 ? difference : index);
-      ++index;
+      changes.push_back({point, places-- > 0 ? 0 : 1});
     });
+    if (places > 0 && !changes.empty()) changes.back().change -= places;
     return true;
   }
 
