@@ -53,8 +53,7 @@ Json answer(const Tokenizer& tokenizer, const std::string& line) {
 }
 
 void run(const std::filesystem::path& path, const char* texts) {
-  const Tokenizer tokenizer =
-      std::filesystem::is_directory(path) ? load_tokenizer(path) : Tokenizer::from_file(path);
+  const Tokenizer tokenizer = std::filesystem::is_directory(path) ? load_tokenizer(path) : Tokenizer::from_file(path);
   std::ifstream lines(texts);
   HEED_CHECK_AS(not_found, lines.good(), texts, ": cannot be read");
   for (std::string line; std::getline(lines, line);) std::cout << answer(tokenizer, line).dump() << '\n';

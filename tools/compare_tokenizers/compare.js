@@ -13,9 +13,11 @@ const { makeTexts } = require('./texts.js')
 const { vocabularies } = require('./vocabularies.js')
 
 const [programs, shared, work, count, only] = process.argv.slice(2)
-const { Tokenizer } = createRequire(path.join(work, 'package.json'))('tokenizers')
+const { Tokenizer } = createRequire(path.resolve(work, 'package.json'))('tokenizers')
 const kBatch = 500
 const kShown = 3
+const [kWords, kWindows, kNotCompared] = [6, 9, 'not compared']
+const kSpecials = 2  // around a single text, in the vocabularies with truncation
 const kFields = ['ids', 'tokens', 'offsets', 'type ids', 'special mask', 'attention mask', 'word ids', 'decoded', 'decoded without special tokens', 'windows']
 
 const withoutBroken = (text) => Buffer.from(text).toString('utf8')  // lone surrogates cannot come out of UTF-8
@@ -39,8 +41,31 @@ async function one(tokenizer, input) {
   }
 }
 
-async function expected(tokenizer, texts) {
+// Since 0.23.1 HuggingFace stops at max_length tokens, so its windows lack what lies behind
+// (huggingface/tokenizers#2091). What it gives when it truncates a finished encoding is still whole; of pairs, only
+// the windows and the numbers of words are not compared.
+async function truncated(tokenizer, input, { max_length, stride, direction, strategy }) {
+  if (Array.isArray(input) || strategy === 'OnlySecond') {
+    const answer = await one(tokenizer, input)
+    if (!answer.error) answer[kWords] = answer[kWindows] = kNotCompared
+    return answer
+  }
+  tokenizer.disableTruncation()
+  const encoding = await tokenizer.encode(input, null, { addSpecialTokens: false })
+  encoding.truncate(max_length - kSpecials, stride, direction.toLowerCase())
+  const whole = tokenizer.postProcess(encoding, null, true)
+  tokenizer.setTruncation(max_length, { strategy, direction: direction.toLowerCase(), stride })
+  const ids = whole.getIds()
+  return [...describe(whole), await tokenizer.decode(ids, false), await tokenizer.decode(ids, true), whole.getOverflowing().map(describe)]
+}
+
+async function expected(tokenizer, texts, truncation) {
   const inputs = texts.map(inputOf)
+  if (truncation) {
+    const answers = []
+    for (const input of inputs) answers.push(await truncated(tokenizer, input, truncation))
+    return answers
+  }
   try {
     const encodings = await tokenizer.encodeBatch(inputs)
     const ids = encodings.map((encoding) => encoding.getIds())
@@ -63,7 +88,7 @@ function show(name, text, found, wanted) {
   }
 }
 
-async function compare({ name, heed, huggingface, share = 1 }, texts) {
+async function compare({ name, heed, huggingface, share = 1, truncation }, texts) {
   let tokenizer
   try {
     tokenizer = Tokenizer.fromFile(huggingface)
@@ -80,7 +105,7 @@ async function compare({ name, heed, huggingface, share = 1 }, texts) {
   let different = 0, refused = 0
   for (let begin = 0; begin < used.length; begin += kBatch) {
     const batch = used.slice(begin, begin + kBatch)
-    for (const [i, wanted] of (await expected(tokenizer, batch)).entries()) {
+    for (const [i, wanted] of (await expected(tokenizer, batch, truncation)).entries()) {
       const { value: line, done } = await lines.next()
       if (done) {
         console.log(`${name}: heed gave no answer to text ${begin + i}`)
@@ -88,6 +113,8 @@ async function compare({ name, heed, huggingface, share = 1 }, texts) {
       }
       if (line === JSON.stringify(wanted)) continue
       const found = JSON.parse(line)
+      for (const [field, value] of Object.entries(wanted)) if (value === kNotCompared) found[field] = kNotCompared
+      if (JSON.stringify(found) === JSON.stringify(wanted)) continue
       if (found.error && wanted.error) {
         ++refused
       } else if (++different <= kShown) {

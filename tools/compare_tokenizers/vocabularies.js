@@ -1,5 +1,6 @@
 // The tokenizers of the comparison: { name, heed: what heed loads, huggingface: the tokenizer.json that HuggingFace
-// loads, share: of the texts }. They differ where heed reads the files from before tokenizer.json.
+// loads, share: of the texts, truncation: that of the file }. The two files differ where heed reads those from before
+// tokenizer.json.
 'use strict'
 const fs = require('fs')
 const path = require('path')
@@ -124,7 +125,7 @@ function trainedByHuggingFace(Tokenizer, corpus, save) {
 function trainedByHeed(heed, corpus, work) {
   return ['bpe', 'wordpiece', 'unigram', 'wordlevel'].map((type) => {
     const folder = path.join(work, `heed-${type}`)
-    execFileSync(heed, ['tokenizer', 'train', '--type', type, '--vocab-size', '8000', '--input', corpus, '--output', folder], { stdio: ['ignore', 'ignore', 'inherit'] })
+    execFileSync(heed, ['tokenizer', 'train', '--type', type, '--vocab-size', '8000', '--input', corpus, '--output', folder], { stdio: 'pipe' })
     const file = path.join(folder, 'tokenizer.json')
     return { name: `${type}, trained by heed`, heed: folder, huggingface: file }
   })
@@ -138,7 +139,7 @@ function stages(save) {
   const list = []
   const stage = (name, more, model) => {
     const file = save('stage-' + list.length, bare(model || spell, { decoder: { type: 'ByteFallback' }, ...more }))
-    list.push({ name, heed: file, huggingface: file, share: 0.2 })
+    list.push({ name, heed: file, huggingface: file, share: 0.2, truncation: more.truncation })
   }
   const regex = (pattern) => ({ Regex: pattern })
   const normalizers = [
@@ -164,7 +165,6 @@ function stages(save) {
     ...behaviors.flatMap((behavior) => [split({ String: ' ' }, behavior, false), split(regex('\\w+'), behavior, true)]),
     split(regex(gpt4), 'Isolated', false), split(regex('\\p{Han}|\\p{Mn}+|\\d'), 'Isolated', false),
     { type: 'Sequence', pretokenizers: [{ type: 'WhitespaceSplit' }, { type: 'Digits', individual_digits: true }, { type: 'Punctuation', behavior: 'Isolated' }, byteLevel(true, true)] },
-    { type: 'UnicodeScripts' },
   ]
   for (const pre_tokenizer of preTokenizers) stage(`pre-tokenizer ${JSON.stringify(pre_tokenizer)}`, { pre_tokenizer })
   const tokens = [
