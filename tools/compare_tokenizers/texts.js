@@ -159,18 +159,20 @@ function generated(random) {
   return sentence(random)
 }
 
-// `count` texts, the same ones for the same seed: the naughty strings, then half real lines in turn from each data
-// set, half generated.
+function shuffle(random, list) {
+  for (let i = list.length - 1; i > 0; --i) {
+    const other = random.below(i + 1)
+    ;[list[i], list[other]] = [list[other], list[i]]
+  }
+}
+
+// `count` texts, the same ones for the same seed: the naughty strings, half of the others real lines in turn from each
+// data set, half generated; mixed.
 function makeTexts(shared, count, seed) {
   const random = randomNumbers(seed)
   const texts = naughtyStrings(shared).slice(0, count)
   const sources = realLines(shared).filter((lines) => lines.length > 0)
-  for (const lines of sources) {
-    for (let i = lines.length - 1; i > 0; --i) {
-      const other = random.below(i + 1)
-      ;[lines[i], lines[other]] = [lines[other], lines[i]]
-    }
-  }
+  for (const lines of sources) shuffle(random, lines)
   const counts = { naughty: texts.length, real: 0, generated: 0 }
   for (let turn = 0; texts.length < count; ++turn) {
     const lines = sources.length > 0 && turn % 2 === 0 ? sources[(turn / 2) % sources.length] : []
@@ -182,6 +184,7 @@ function makeTexts(shared, count, seed) {
       ++counts.generated
     }
   }
+  shuffle(random, texts)
   return { texts, counts }
 }
 

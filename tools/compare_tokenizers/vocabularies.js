@@ -51,7 +51,17 @@ function gpt2(vocab, merges) {
   })
 }
 
-function published(shared, save) {
+function saverIn(work) {
+  return (name, json) => {
+    const file = path.join(work, name + '.json')
+    fs.writeFileSync(file, JSON.stringify(json))
+    return file
+  }
+}
+
+// The vocabularies of the shared data.
+function published(shared, work) {
+  const save = saverIn(work)
   const folder = path.join(shared, 'suites/tokenizers')
   if (!fs.existsSync(folder)) return []
   const lines = (file) => fs.readFileSync(path.join(folder, file), 'utf8').split('\n').filter((line) => line)
@@ -139,7 +149,7 @@ function stages(save) {
   const list = []
   const stage = (name, more, model) => {
     const file = save('stage-' + list.length, bare(model || spell, { decoder: { type: 'ByteFallback' }, ...more }))
-    list.push({ name, heed: file, huggingface: file, share: 0.2, truncation: more.truncation })
+    list.push({ name, heed: file, huggingface: file, share: 0.1, truncation: more.truncation })
   }
   const regex = (pattern) => ({ Regex: pattern })
   const normalizers = [
@@ -191,16 +201,12 @@ function stages(save) {
 }
 
 function vocabularies(Tokenizer, { heed, shared, work, trainingBytes }) {
-  const save = (name, json) => {
-    const file = path.join(work, name + '.json')
-    fs.writeFileSync(file, JSON.stringify(json))
-    return file
-  }
-  const list = published(shared, save)
+  const save = saverIn(work)
+  const list = published(shared, work)
   const corpus = trainingFile(shared, work, trainingBytes)
   if (fs.statSync(corpus).size > 100) list.push(...trainedByHuggingFace(Tokenizer, corpus, save), ...trainedByHeed(heed, corpus, work))
   else console.log(`compare_tokenizers: ${shared} has no texts: nothing is trained`)
   return [...list, ...stages(save)]
 }
 
-module.exports = { vocabularies }
+module.exports = { published, vocabularies }
