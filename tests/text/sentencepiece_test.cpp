@@ -1,0 +1,173 @@
+#include "heed/text/sentencepiece.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "heed/text/charsmap.h"
+#include "heed/text/legacy.h"
+#include "support/error_of.h"
+#include "support/temp_folder.h"
+
+namespace heed::text {
+namespace {
+
+using test::error_of;
+
+// Protobuf by hand.
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+std::string integer_field(std::uint64_t number, std::uint64_t value) {
+  return varint(number << 3) + varint(value);
+}
+std::string bytes_field(std::uint64_t number, const std::string& bytes) {
+  return varint(number << 3 | 2) + varint(bytes.size()) + bytes;
+}
+std::string float_field(std::uint64_t number, float value) {
+  std::string bytes = varint(number << 3 | 5);
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift);
+  return bytes;
+}
+std::string piece(const std::string& text, float score, PieceType type = PieceType::kNormal) {
+  return bytes_field(1,
+                     bytes_field(1, text) + float_field(2, score) + integer_field(3, static_cast<std::uint64_t>(type)));
+}
+
+std::string small_model(std::uint64_t kind) {
+  return piece("<unk>", 0, PieceType::kUnknown) + piece("<s>", 0, PieceType::kControl) +
+         piece("</s>", 0, PieceType::kControl) + piece("▁", -3) + piece("a", -4) + piece("b", -5) + piece("ab", -1) +
+         piece("▁a", -0.5f) + piece("▁ab", -2) + piece("<user>", 0, PieceType::kUserDefined) +
+         bytes_field(2, integer_field(3, kind) + integer_field(4, 8000) + integer_field(40, 0)) +
+         bytes_field(3, bytes_field(1, "identity"));
+}
+
+// A trie with the single key "A", whose value is the string at 3.
+std::string small_charsmap() {
+  std::vector<std::uint32_t> units(512);
+  units[0] = 256 << 10;
+  units[256 ^ 'A'] = 'A' | 1 << 8 | ((256 ^ 'A') ^ 2) << 10;
+  units[2] = 0x80000000 | 3;
+  std::string bytes;
+  const auto append = [&](std::uint32_t value) {
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(value >> shift);
+  };
+  append(2048);
+  for (const std::uint32_t unit : units) append(unit);
+  return bytes + std::string("zz\0aa\0", 6);
+}
+
+TEST(SentencePiece, ReadsAModel) {
+  const SentencePieceModel model = parse_sentencepiece(small_model(1), "m.model");
+  ASSERT_EQ(model.pieces.size(), 10u);
+  EXPECT_EQ(model.pieces[7].piece, "▁a");
+  EXPECT_EQ(model.pieces[7].score, -0.5f);
+  EXPECT_EQ(model.pieces[9].type, PieceType::kUserDefined);
+  EXPECT_EQ(model.kind, SentencePieceModel::Kind::kUnigram);
+  EXPECT_EQ(model.unk_piece, "<unk>");
+  EXPECT_TRUE(model.add_dummy_prefix);
+}
+
+// By falling score of what they make; "▁ab" is made in two ways, the longer left part first.
+TEST(SentencePiece, ScoresImplyMerges) {
+  const Json json = sentencepiece_model_json(parse_sentencepiece(small_model(2), "m.model"));
+  EXPECT_EQ(json["merges"], Json::parse(R"([["▁", "a"], ["a", "b"], ["▁a", "b"], ["▁", "ab"]])"));
+  EXPECT_EQ(json["fuse_unk"], true);
+  EXPECT_EQ(json["unk_token"], "<unk>");
+}
+
+TEST(SentencePiece, EveryCutOfAFileIsAnErrorOrAModel) {
+  const std::string whole = small_model(2);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    try {
+      sentencepiece_model_json(parse_sentencepiece(whole.substr(0, size), "m.model"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_format);
+      EXPECT_TRUE(std::string(error.what()).starts_with("m.model: ")) << error.what();
+    }
+  }
+}
+
+TEST(SentencePiece, RefusesOtherKinds) {
+  EXPECT_EQ(error_of(ErrorKind::bad_format, [] { parse_sentencepiece(small_model(4), "m.model"); }),
+            "m.model: model_type is 4, expected 1 (unigram) or 2 (bpe)");
+  EXPECT_EQ(error_of(ErrorKind::bad_format, [] { parse_sentencepiece("", "m.model"); }),
+            "m.model: has no pieces; expected a SentencePiece model");
+}
+
+TEST(SentencePiece, LoadsFromADirectory) {
+  for (const std::uint64_t kind : {1, 2}) {
+    const test::TempFolder folder;
+    folder.write("spiece.model", small_model(kind));
+    const Tokenizer tokenizer = load_tokenizer(folder.path());
+    const Encoding encoding = tokenizer.encode("ab<user> a");
+    EXPECT_EQ(tokenizer.decode(encoding.ids, false), "ab<user> a");
+    EXPECT_EQ(encoding.ids[0], 8);
+  }
+}
+
+TEST(SentencePiece, FamiliesAddTheirSpecialTokens) {
+  const test::TempFolder folder;
+  folder.write("spiece.model", small_model(1));
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 2})");
+  const Tokenizer t5 = load_tokenizer(folder.path());
+  EXPECT_EQ(t5.encode("ab").ids, (std::vector<std::int32_t>{8, 2}));
+  EXPECT_EQ(t5.token_to_id("<extra_id_0>"), 11);
+  EXPECT_EQ(t5.token_to_id("<extra_id_1>"), 10);
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
+  const Tokenizer xlm = load_tokenizer(folder.path());
+  EXPECT_EQ(xlm.encode("ab", "b").ids, (std::vector<std::int32_t>{0, 9, 2, 2, 4, 6, 2}));
+  EXPECT_EQ(xlm.token_to_id("<mask>"), 11);
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizerFast"})");
+  EXPECT_EQ(load_tokenizer(folder.path()).encode("ab").ids, (std::vector<std::int32_t>{1, 8}));
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "ParrotTokenizer"})");
+  EXPECT_NE(error_of(ErrorKind::bad_format, [&] { load_tokenizer(folder.path()); }).find("Parrot"), std::string::npos);
+}
+
+TEST(Charsmap, FindsTheShortestKey) {
+  const Charsmap map(small_charsmap(), "test");
+  EXPECT_EQ(map.find("A"), "aa");
+  EXPECT_EQ(map.find("Ab"), "aa");
+  EXPECT_EQ(map.find("bA"), std::nullopt);
+  EXPECT_EQ(map.find(""), std::nullopt);
+  EXPECT_EQ(Charsmap::from_base64(map.to_base64(), "test").bytes(), map.bytes());
+}
+
+TEST(Charsmap, HostileBytesStayInside) {
+  std::string bytes = small_charsmap();
+  for (std::size_t i = 0; i < 4 + 8; ++i) {
+    for (const char value : {'\0', '\x7f', '\xff'}) {
+      std::string broken = bytes;
+      broken[i] = value;
+      try {
+        const Charsmap map(broken, "test");
+        for (int c = 0; c < 256; ++c) map.find(std::string(3, static_cast<char>(c)));
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_format);
+      }
+    }
+  }
+}
+
+// RFC 4648, section 10.
+TEST(Base64, PublishedVectors) {
+  const std::pair<const char*, const char*> cases[] = {{"", ""},
+                                                       {"f", "Zg=="},
+                                                       {"fo", "Zm8="},
+                                                       {"foo", "Zm9v"},
+                                                       {"foob", "Zm9vYg=="},
+                                                       {"fooba", "Zm9vYmE="},
+                                                       {"foobar", "Zm9vYmFy"}};
+  for (const auto& [plain, coded] : cases) {
+    EXPECT_EQ(base64_encode(plain), coded);
+    EXPECT_EQ(base64_decode(coded, "test"), plain);
+  }
+  error_of(ErrorKind::bad_format, [] { base64_decode("Zm9", "test"); });
+  error_of(ErrorKind::bad_format, [] { base64_decode("Zm9*", "test"); });
+}
+
+}  // namespace
+}  // namespace heed::text
