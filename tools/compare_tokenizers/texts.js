@@ -170,7 +170,7 @@ function shuffle(random, list) {
 // data set, half generated; mixed.
 function makeTexts(shared, count, seed) {
   const random = randomNumbers(seed)
-  const texts = naughtyStrings(shared).slice(0, count)
+  const texts = naughtyStrings(shared).slice(0, count / 4)
   const sources = realLines(shared).filter((lines) => lines.length > 0)
   for (const lines of sources) shuffle(random, lines)
   const counts = { naughty: texts.length, real: 0, generated: 0 }

@@ -198,7 +198,7 @@ class BpeTrainer {
   std::vector<std::vector<std::int32_t>> symbols_;  // of each word
   std::unordered_map<Pair, std::int64_t, PairHash> counts_;
   std::unordered_map<Pair, std::vector<std::uint32_t>, PairHash> where_;  // pairs to push, with their words in order
-  std::vector<Candidate> heap_;  // the best first
+  std::vector<Candidate> heap_;                                           // the best first
   std::vector<Pair> merges_;
 };
 
