@@ -11,6 +11,7 @@
 #include "bench/attention_run.h"
 #include "bench/gemm_run.h"
 #include "bench/machine_probe.h"
+#include "bench/tokenize_run.h"
 #include "heed/base/error.h"
 
 namespace heed::bench {
@@ -60,11 +61,21 @@ json attention(const json& command) {
   return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+json tokenize(const json& command) {
+  static std::map<std::string, std::unique_ptr<TokenizeRun>> loaded;
+  const std::string tokenizer = command.at("tokenizer"), texts = command.at("texts");
+  std::unique_ptr<TokenizeRun>& run = loaded[tokenizer + '\n' + texts];
+  if (!run) run = std::make_unique<TokenizeRun>(tokenizer, texts);
+  const TokenizeRun::Result result = run->run(command.at("begin"), command.at("end"), threads_of(command));
+  return {{"t", result.seconds},
+          {"mb_per_s", static_cast<double>(result.bytes) / result.seconds * 1e-6},
+          {"tokens", result.tokens},
+          {"tokenizer_bytes", run->tokenizer_bytes()},
+          {"maxrss", max_resident_bytes()}};
+}
+
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
-    {"attn", attention},
-    {"bandwidth", bandwidth},
-    {"gemm", gemm},
-    {"peak", peak},
+    {"attn", attention}, {"bandwidth", bandwidth}, {"gemm", gemm}, {"peak", peak}, {"tokenize", tokenize},
 };
 
 json answer(const std::string& line, bool& quit) {

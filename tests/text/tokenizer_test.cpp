@@ -72,6 +72,20 @@ TEST(Tokenizer, LooksUpTokens) {
   EXPECT_EQ(tokenizer.decode(ids({1, 3}), false), "[CLS] a");
 }
 
+// As in HuggingFace 0.23, where a special token that is changed by normalising is not left out either.
+TEST(Tokenizer, NormalizedAddedTokensStandForTheirNormalizedText) {
+  Json json = letters();
+  json["normalizer"] = {{"type", "Lowercase"}};
+  json["added_tokens"][0]["normalized"] = true;
+  const auto tokenizer = Tokenizer::from_parsed_json(json, "letters");
+  EXPECT_EQ(tokenizer.id_to_token(1), "[cls]");
+  EXPECT_EQ(tokenizer.token_to_id("[CLS]"), 1);
+  EXPECT_EQ(tokenizer.decode(ids({1, 3}), true), "[cls] a");
+  const Encoding encoding = tokenizer.encode("a [CLS]");
+  EXPECT_EQ(encoding.ids, ids({1, 3, 1, 2}));
+  EXPECT_EQ(tokenizer.tokens(encoding), (std::vector<std::string>{"[CLS]", "a", "[cls]", "[SEP]"}));
+}
+
 TEST(Tokenizer, TruncatesIntoWindows) {
   auto tokenizer = Tokenizer::from_parsed_json(letters(), "letters");
   tokenizer.set_truncation(Truncation{.max_length = 5, .stride = 1});

@@ -124,15 +124,12 @@ AddedTokens::AddedTokens(const Json& list, const Model& model, const Normalizer*
 void AddedTokens::build_matchers(const Normalizer* normalizer) {
   std::vector<std::pair<std::string, std::int32_t>> raw, normalized;
   for (const bool special : {true, false}) {
-    for (const AddedToken& token : tokens_) {
+    for (AddedToken& token : tokens_) {
       if (token.special != special) continue;
-      if (!token.normalized) {
-        raw.emplace_back(token.content, token.id);
-        continue;
-      }
       NormalizedString content(token.content);
-      if (normalizer) normalizer->apply(content);
-      normalized.emplace_back(content.text(), token.id);
+      if (token.normalized && normalizer) normalizer->apply(content);
+      token.text = content.text();
+      (token.normalized ? normalized : raw).emplace_back(token.text, token.id);
     }
   }
   raw_.build(raw);

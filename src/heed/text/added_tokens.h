@@ -24,6 +24,7 @@ struct AddedToken {
   bool rstrip = false;       // and on its right
   bool normalized = true;    // looked for, normalised, in the normalised text
   bool special = false;      // left out by decode(skip_special)
+  std::string text = {};     // what the id stands for: the content, normalised if it is looked for so
 };
 
 class AddedTokens {

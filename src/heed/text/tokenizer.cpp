@@ -69,12 +69,8 @@ struct Tokenizer::Parts final : TokenTexts {
   std::optional<Padding> padding;
 
   std::string_view text_of(std::int32_t id) const override {
-    if (id >= 0 && id < model->size()) {
-      const std::string_view text = model->token_of(id);
-      if (!text.empty()) return text;
-    }
-    const AddedToken* token = added.find(id);
-    return token ? std::string_view(token->content) : std::string_view();
+    if (const AddedToken* token = added.find(id)) return token->text;
+    return id >= 0 && id < model->size() ? model->token_of(id) : std::string_view();
   }
 
   PreTokenized pre_tokenize(std::string_view text) const {

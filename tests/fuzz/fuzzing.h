@@ -1,0 +1,66 @@
+// What the fuzz targets share: a tokenizer from hostile bytes is either refused with heed::Error or works.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "heed/base/error.h"
+#include "heed/text/tokenizer.h"
+
+namespace heed::fuzz {
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+// A broken promise ends the program, which libFuzzer reports with the input.
+inline void expect(bool promise, std::string_view what) {
+  if (promise) return;
+  std::cerr << "broken promise: " << what << std::endl;
+  std::abort();
+}
+
+// Encodes any bytes and checks what every encoding promises.
+inline void encode_and_check(const text::Tokenizer& tokenizer, std::string_view text) {
+  const text::Encoding encoding = tokenizer.encode(text, {.invalid = text::InvalidText::kReplace});
+  expect(encoding.byte_offsets.size() == encoding.size(), "an offset for each token");
+  expect(encoding.char_offsets.size() == encoding.size(), "a character offset for each token");
+  expect(encoding.word_ids.size() == encoding.size(), "a word for each token");
+  expect(encoding.special_mask.size() == encoding.size(), "a mask for each token");
+  for (const text::Span& span : encoding.byte_offsets) {
+    expect(span.end <= text.size() && span.begin <= text.size(), "offsets inside the text");
+  }
+  for (const std::int32_t id : encoding.ids) expect(id >= 0 && id < tokenizer.vocabulary_size(), "ids in range");
+  expect(tokenizer.tokens(encoding).size() == encoding.size(), "a text for each token");
+  tokenizer.decode(encoding.ids, false);
+  tokenizer.decode(encoding.ids, true);
+  text::StreamDecoder stream(tokenizer);
+  for (const std::int32_t id : std::span(encoding.ids).first(std::min<std::size_t>(encoding.size(), 64))) {
+    stream.push(id);
+  }
+  stream.finish();
+}
+
+// Makes a tokenizer by make() and uses it; errors of heed are as good as a tokenizer.
+template <class Make>
+void load_and_use(const Make& make) {
+  try {
+    const text::Tokenizer tokenizer = make();
+    for (const std::string_view text :
+         {"", " Hello  wörld's [MASK] 12 ", "漢字かな\xE1\x84\x80\xE1\x85\xA1 e\xCC\x81 👩‍🚀\n",
+          "\xFF\xED\xA0\x80 <s>"}) {
+      try {
+        encode_and_check(tokenizer, text);
+      } catch (const Error&) {
+      }
+    }
+    text::Tokenizer::from_parsed_json(tokenizer.to_json(), "written");
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace heed::fuzz
