@@ -142,6 +142,17 @@ TEST(Unigram, MostLikelyTokens) {
   EXPECT_EQ(cut(*model, "日<unk>a"), "0:日<unk>@0-8 1:a@8-9");
 }
 
+// "11 1" and "1 11" are equally likely; the sums differ by the last bit of how HuggingFace reads -9.324755420001923.
+TEST(Unigram, ScoresAreReadAsHuggingFaceReadsThem) {
+  const auto model = make_model(json(R"({"type": "Unigram", "unk_id": 0, "byte_fallback": false, "vocab":
+      [["<unk>", 0], ["▁answer", -9.324755420001923], ["s", -4.290655419093584], ["-", -6.101045408172579],
+       ["20", -7.826626895424538], ["1", -5.951613635122033], ["11", -8.02070576900209], ["10", -7.979766959370529]]})"),
+                                "test.json");
+  EXPECT_EQ(cut(*model, "▁answers-2011110"),
+            "1:▁answer@0-9 2:s@9-10 3:-@10-11 4:20@11-13 6:11@13-15 5:1@15-16 7:10@16-18");
+  EXPECT_EQ(model->to_json()["vocab"][1][1], -9.324755420001923);
+}
+
 TEST(Unigram, FallsBackToBytes) {
   const auto model = make_model(json(R"({"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab":
       [["<unk>", 0], ["a", -1], ["<0xC3>", -5], ["<0xA9>", -5]]})"),

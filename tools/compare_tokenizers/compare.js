@@ -1,4 +1,4 @@
-// compare.js <folder of heed's programs> <shared data> <work folder> <texts a vocabulary> [part of a name]
+// compare.js <folder of heed's programs> <shared data> <work folder> <texts a vocabulary> [expression for names]
 //
 // Encodes and decodes the same texts with heed and with HuggingFace's tokenizers and compares everything they say:
 // ids, tokens, offsets, type ids, masks, word ids, windows, decoded text. Prints a count for each vocabulary and the
@@ -133,7 +133,7 @@ async function main() {
   const trainingBytes = Number(count) > 20000 ? 3e6 : 4e5
   let different = 0, compared = 0
   for (const vocabulary of vocabularies(Tokenizer, { heed: path.join(programs, 'heed'), shared, work, trainingBytes })) {
-    if (only && !vocabulary.name.includes(only)) continue
+    if (only && !new RegExp(only).test(vocabulary.name)) continue
     different += await compare(vocabulary, texts)
     compared += Math.ceil(texts.length * (vocabulary.share || 1))
   }

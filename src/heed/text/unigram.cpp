@@ -1,6 +1,8 @@
 #include "heed/text/unigram.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,6 +13,36 @@ namespace heed::text {
 namespace {
 
 constexpr double kUnknownPenalty = 10;  // below the least likely token
+
+double power_of_ten(int exponent) {
+  const std::string text = "1e" + std::to_string(exponent);
+  double power = 0;
+  std::from_chars(text.data(), text.data() + text.size(), power);
+  return power;
+}
+
+// The score as HuggingFace reads it from a tokenizer.json: its digits as one integer, then times or by a power of ten.
+// That rounds twice and may miss the nearest double, which decides between two ways to cut a word that are equally
+// good but for rounding.
+double as_huggingface_reads(double score) {
+  if (score == 0 || !std::isfinite(score)) return score;
+  constexpr int kMaxExponent = 308;
+  char text[32];
+  const char* end = std::to_chars(std::begin(text), std::end(text), std::abs(score), std::chars_format::scientific).ptr;
+  const char* mark = std::find(static_cast<const char*>(text), end, 'e');
+  std::uint64_t digits = 0;
+  int exponent = 0, fraction = 0;
+  for (const char* at = text; at < mark; ++at) {
+    if (*at != '.') digits = digits * 10 + static_cast<std::uint64_t>(*at - '0');
+  }
+  if (mark - text > 1) fraction = static_cast<int>(mark - text) - 2;
+  std::from_chars(mark + (mark[1] == '+' ? 2 : 1), end, exponent);
+  exponent -= fraction;
+  auto value = static_cast<double>(digits);
+  for (; exponent < -kMaxExponent; exponent += kMaxExponent) value /= power_of_ten(kMaxExponent);
+  value = exponent >= 0 ? value * power_of_ten(exponent) : value / power_of_ten(-exponent);
+  return std::copysign(value, score);
+}
 
 }  // namespace
 
@@ -25,7 +57,8 @@ Unigram::Unigram(std::vector<ScoredToken> tokens, std::optional<std::int32_t> un
     const auto id = static_cast<std::int32_t>(i);
     vocabulary_.add(tokens_[i].token, id, file);
     keys.emplace_back(tokens_[i].token, id);
-    least = std::min(least, tokens_[i].score);
+    scores_.push_back(as_huggingface_reads(tokens_[i].score));
+    least = std::min(least, scores_.back());
   }
   trie_ = Trie(std::move(keys));
   unknown_score_ = least - kUnknownPenalty;
@@ -61,7 +94,7 @@ void Unigram::find_best(std::string_view word, std::vector<Best>& best) const {
       if (node == Trie::kNone) break;
       const std::int32_t id = trie_.value(node);
       if (id == Trie::kNone) continue;
-      offer(end, tokens_[static_cast<std::size_t>(id)].score, id);
+      offer(end, scores_[static_cast<std::size_t>(id)], id);
       covered |= end - begin == character;
     }
     if (!covered) offer(begin + character, unknown_score_, unknown_.value_or(kMissing));

@@ -43,6 +43,7 @@ class Unigram final : public Model {
   void add_piece(std::string_view word, std::uint32_t begin, std::uint32_t end, std::vector<Piece>& pieces) const;
 
   std::vector<ScoredToken> tokens_;
+  std::vector<double> scores_;  // of the tokens, as HuggingFace would read them
   std::optional<std::int32_t> unknown_;
   bool byte_fallback_;
   Vocabulary vocabulary_;
