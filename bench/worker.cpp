@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bench/attention_run.h"
+#include "bench/encoder_run.h"
 #include "bench/gemm_run.h"
 #include "bench/machine_probe.h"
 #include "heed/base/error.h"
@@ -60,11 +61,14 @@ json attention(const json& command) {
   return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+json encoder(const json& command) {
+  const EncoderCase encoder{command.at("model"), command.at("B"), command.at("S"), threads_of(command)};
+  const double seconds = EncoderRun(encoder).median_seconds();
+  return {{"t", seconds}, {"gflops", encoder.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
+}
+
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
-    {"attn", attention},
-    {"bandwidth", bandwidth},
-    {"gemm", gemm},
-    {"peak", peak},
+    {"attn", attention}, {"bandwidth", bandwidth}, {"enc", encoder}, {"gemm", gemm}, {"peak", peak},
 };
 
 json answer(const std::string& line, bool& quit) {
