@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bench/attention_run.h"
+#include "bench/encoder_run.h"
 #include "bench/gemm_run.h"
 #include "bench/machine_probe.h"
 #include "bench/tokenize_run.h"
@@ -61,6 +62,7 @@ json attention(const json& command) {
   return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+<<<<<<< HEAD
 json tokenize(const json& command) {
   static std::map<std::string, std::unique_ptr<TokenizeRun>> loaded;
   const std::string tokenizer = command.at("tokenizer"), texts = command.at("texts");
@@ -76,6 +78,16 @@ json tokenize(const json& command) {
 
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
     {"attn", attention}, {"bandwidth", bandwidth}, {"gemm", gemm}, {"peak", peak}, {"tokenize", tokenize},
+=======
+json encoder(const json& command) {
+  const EncoderCase encoder{command.at("model"), command.at("B"), command.at("S"), threads_of(command)};
+  const double seconds = EncoderRun(encoder).median_seconds();
+  return {{"t", seconds}, {"gflops", encoder.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
+}
+
+const std::map<std::string, std::function<json(const json&)>> kCommands = {
+    {"attn", attention}, {"bandwidth", bandwidth}, {"enc", encoder}, {"gemm", gemm}, {"peak", peak},
+>>>>>>> wt-f
 };
 
 json answer(const std::string& line, bool& quit) {

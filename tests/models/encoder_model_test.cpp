@@ -227,6 +227,12 @@ TEST(EncoderModel, MissingUnknownAndMisshapenTensorsAreNamed) {
   }
 }
 
+TEST(EncoderModel, OneTensorUnderTwoNamesIsRefused) {
+  Spoiled spoiled;
+  spoiled.tensors["bert.embeddings.LayerNorm.gamma"] = Tensor::zeros({32});
+  EXPECT_NE(spoiled.error().find("bert.embeddings.LayerNorm.gamma are names of one tensor"), std::string::npos);
+}
+
 // Whatever happens to the bytes of a folder: a heed::Error, or a model.
 TEST(EncoderModel, BrokenFilesAreErrors) {
   const Spoiled spoiled;

@@ -107,7 +107,7 @@ Tensor matmul_output(const Call& call, std::int64_t mode) {
   if (mode >= 1 && call.softcap > 0) scores = scale(tanh(scale(scores, 1 / call.softcap)), call.softcap);
   if (mode >= 2 && call.bias.defined()) scores = add(scores, call.bias);
   if (mode < 2 || in.mask.allows_all()) return scores;
-  const AttentionLayout layout{in.queries, in.keys, in.query_start};
+  const AttentionLayout layout{in.queries, in.keys, {in.query_start.begin(), in.query_start.end()}};
   std::vector<std::int64_t> begin(static_cast<std::size_t>(in.q.size(0))), end(begin);
   in.mask.intervals(layout, begin, end);
   Tensor hidden = Tensor::zeros({call.batch, 1, q.size(2), k.size(2)});

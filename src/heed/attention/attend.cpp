@@ -6,6 +6,7 @@
 #include "heed/attention/after_softmax.h"
 #include "heed/attention/problem.h"
 #include "heed/base/error.h"
+#include "heed/base/memory.h"
 #include "heed/kernels/attention.h"
 #include "heed/tensor/autograd.h"
 
@@ -31,12 +32,12 @@ kernels::AttentionSummary<T> kernel_summary(AttentionSummary* summary) {
 }
 
 // Tensors beside q, k, v that gradients may go to, in the order in which they are recorded and given.
-std::vector<Tensor> further_inputs(const AttentionInput& input) {
-  std::vector<Tensor> tensors = {input.additive ? input.additive->weight : Tensor(), input.relative_values};
+void append_further_inputs(const AttentionInput& input, PoolVector<Tensor>& tensors) {
+  tensors.push_back(input.additive ? input.additive->weight : Tensor());
+  tensors.push_back(input.relative_values);
   for (const Term& term : input.terms) {
     for (const Tensor& tensor : term->tensors()) tensors.push_back(tensor);
   }
-  return tensors;
 }
 
 struct Computed {
@@ -46,7 +47,7 @@ struct Computed {
 };
 
 Computed compute(const AttentionInput& input, AttentionSummary* summary) {
-  const auto problem = std::make_shared<const AttentionProblem>(input);
+  const auto problem = std::allocate_shared<const AttentionProblem>(PoolAllocator<AttentionProblem>(), input);
   const Shape rows{problem->q.size(0), problem->q.size(1)};
   const DType dtype = problem->q.dtype();
   Computed result{problem, Tensor::empty({rows[0], rows[1], problem->v.size(2)}, dtype), Tensor::empty(rows, dtype),
@@ -102,8 +103,8 @@ Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
   compact.k = input.k.contiguous();
   compact.v = input.v.contiguous();
   const Computed c = compute(compact, summary);
-  std::vector<Tensor> inputs = {input.q, input.k, input.v};
-  for (const Tensor& tensor : further_inputs(input)) inputs.push_back(tensor);
+  PoolVector<Tensor> inputs = {input.q, input.k, input.v};
+  append_further_inputs(input, inputs);
   return record("attend", c.out.detach(), inputs, [c](Backward& g) {
     const AttentionProblem& p = *c.problem;
     Tensor dq = Tensor::empty(p.q.shape(), p.q.dtype()), dk = Tensor::empty(p.k.shape(), p.k.dtype()),
@@ -132,8 +133,8 @@ Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_head
   input.k = part(fused, heads, key_heads);
   input.v = part(fused, heads + key_heads, key_heads);
   const Computed c = compute(input, summary);
-  std::vector<Tensor> inputs = {qkv};
-  for (const Tensor& tensor : further_inputs(input)) inputs.push_back(tensor);
+  PoolVector<Tensor> inputs = {qkv};
+  append_further_inputs(input, inputs);
   return record("attend_fused", c.out.detach(), inputs, [c, part, heads, key_heads, shape = qkv.shape()](Backward& g) {
     Tensor d = Tensor::empty(shape, g.grad().dtype());
     Tensor dq = part(d, 0, heads), dk = part(d, heads, key_heads), dv = part(d, heads + key_heads, key_heads);

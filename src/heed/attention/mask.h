@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "heed/base/memory.h"
 #include "heed/tensor/packed.h"
 
 namespace heed {
@@ -18,7 +19,7 @@ namespace heed {
 // key position query_start[b] (so that a step of decoding, whose earlier keys are cached, is placed right).
 struct AttentionLayout {
   Offsets queries, keys;
-  std::vector<std::int64_t> query_start;  // [B]
+  PoolVector<std::int64_t> query_start;  // [B]
   std::int64_t position(std::int64_t sequence, std::int64_t query) const {
     return query_start[static_cast<std::size_t>(sequence)] + query;
   }

@@ -71,7 +71,7 @@ AttentionProblem::AttentionProblem(const AttentionInput& input) {
   q = with_whole_tokens(input.q);
   k = with_whole_tokens(input.k);
   v = with_whole_tokens(input.v);
-  layout = {input.queries, input.keys, input.query_start};
+  layout = {input.queries, input.keys, {input.query_start.begin(), input.query_start.end()}};
   if (layout.query_start.empty()) {
     for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {
       layout.query_start.push_back(layout.keys.length(b) - layout.queries.length(b));

@@ -23,8 +23,9 @@ AttentionConfig completed(AttentionConfig config) {
 }
 
 // Attends and hands the probe its summaries.
-Tensor watched(const Context& context, const std::function<Tensor(AttentionSummary*)>& run) {
-  if (!context.is_watched()) return run(nullptr);
+template <class Run>
+Tensor watched(const Context& context, const Run& run) {
+  if (!context.is_watched()) return run(static_cast<AttentionSummary*>(nullptr));
   AttentionSummary summary;
   const Tensor attended = run(&summary);
   context.tap("entropy", summary.entropy);

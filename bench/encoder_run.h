@@ -1,0 +1,36 @@
+// A whole encoder's forward pass on B sequences of S tokens, ids to hidden states, as the peers' workers measure it
+// (they start behind the embeddings): "bert" (12 layers, 768 wide, 12 heads, 3072) or "minilm" (6, 384, 12, 1536).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "heed/models/encoder_model.h"
+
+namespace heed::bench {
+
+struct EncoderCase {
+  std::string model;
+  std::int64_t sequences = 1, tokens = 1;  // of each sequence
+  int threads = 1;
+
+  // Products of the layers.
+  double flops() const;
+};
+
+class EncoderRun {
+ public:
+  explicit EncoderRun(EncoderCase encoder);  // random weights, kept between runs of one model
+  void run() const;
+  // Median of one call, after a warm-up, over the calls that fit in about 0.15 s (at least 3, if that takes no more
+  // than 2 s).
+  double median_seconds() const;
+
+ private:
+  EncoderCase case_;
+  std::shared_ptr<const EncoderModel> model_;
+  EncoderInput input_;
+};
+
+}  // namespace heed::bench

@@ -1,0 +1,148 @@
+#include "heed/models/config_reader.h"
+
+#include <cmath>
+#include <map>
+
+namespace heed {
+namespace {
+
+// Of all HuggingFace configurations: what they are called, where they come from, how their results are handed over, how
+// text is generated, how training starts. None of it changes a forward pass.
+constexpr std::initializer_list<const char*> kHarmless = {
+    "architectures", "attn_implementation", "_attn_implementation_autoset", "bad_words_ids", "begin_suppress_tokens",
+    "bos_token_id", "cls_token_id", "decoder_start_token_id", "directionality", "diversity_penalty", "do_sample",
+    "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id", "eos_token_ids",
+    "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id", "forced_eos_token_id",
+    "gradient_checkpointing", "language", "length_penalty", "mask_token_id", "max_length", "min_length",
+    "model_max_length", "model_type", "_name_or_path", "name_or_path", "no_repeat_ngram_size", "num_beam_groups",
+    "num_beams", "_num_labels", "num_return_sequences", "output_attentions", "output_hidden_states", "output_past",
+    "output_scores", "pad_token_id", "prefix", "problem_type", "remove_invalid_values", "repetition_penalty",
+    "return_dict", "return_dict_in_generate", "sentence_transformers", "sep_token_id", "suppress_tokens",
+    "task_specific_params", "temperature", "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype",
+    "torchscript", "transformers_version", "typical_p", "unk_token_id", "use_bfloat16", "use_cache", "xla_device",
+    // The same sums, in smaller pieces.
+    "chunk_size_feed_forward",
+    // Written by the first converters, read by nothing.
+    "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type"};
+
+constexpr std::int64_t kMostLabels = 100'000;
+
+}  // namespace
+
+void ConfigReader::refuse(const std::string& field, const std::string& found, const std::string& expected) const {
+  fail(ErrorKind::bad_format, where_, ": ", field, " is ", found, ", expected ", expected);
+}
+
+std::int64_t ConfigReader::size(const std::string& field, std::int64_t fallback, std::int64_t low, std::int64_t high) {
+  const auto value = get<std::int64_t>(field, fallback);
+  if (value < low || value > high) {
+    refuse(field, std::to_string(value), "a size from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  return value;
+}
+
+double ConfigReader::probability(const std::string& field, double fallback) {
+  const auto value = get<double>(field, fallback);
+  if (!(value >= 0 && value < 1)) refuse(field, std::to_string(value), "a probability, 0 <= p < 1");
+  return value;
+}
+
+double ConfigReader::positive(const std::string& field, double fallback) {
+  const auto value = get<double>(field, fallback);
+  if (!(value > 0 && std::isfinite(value))) refuse(field, std::to_string(value), "a positive number");
+  return value;
+}
+
+Activation ConfigReader::activation(const std::string& field, const std::string& fallback) {
+  static const std::map<std::string, Activation> names = {{"gelu", Activation::gelu},
+                                                          {"gelu_python", Activation::gelu},
+                                                          {"gelu_new", Activation::gelu_tanh},
+                                                          {"gelu_fast", Activation::gelu_tanh},
+                                                          {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                          {"relu", Activation::relu},
+                                                          {"silu", Activation::silu},
+                                                          {"swish", Activation::silu},
+                                                          {"tanh", Activation::tanh},
+                                                          {"sigmoid", Activation::sigmoid},
+                                                          {"linear", Activation::none}};
+  const auto name = get<std::string>(field, fallback);
+  const auto found = names.find(name);
+  if (found == names.end()) {
+    std::string list;
+    for (const auto& [known, activation] : names) list += (list.empty() ? "" : ", ") + known;
+    refuse(field, "\"" + name + "\"", "one of " + list);
+  }
+  return found->second;
+}
+
+TextPositions ConfigReader::position_kind() {
+  const auto name = get<std::string>("position_embedding_type", "absolute");
+  if (name == "absolute") return TextPositions::absolute;
+  if (name == "relative_key") return TextPositions::relative_key;
+  if (name == "relative_key_query") return TextPositions::relative_key_query;
+  refuse("position_embedding_type", "\"" + name + "\"", "absolute, relative_key or relative_key_query");
+}
+
+std::vector<std::string> ConfigReader::labels() {
+  harmless({"label2id"});
+  const auto count = size("num_labels", 2, 1, kMostLabels);
+  const Json names = get<Json>("id2label", Json());
+  std::vector<std::string> labels;
+  if (names.is_null()) {
+    for (std::int64_t i = 0; i < count; ++i) labels.push_back("LABEL_" + std::to_string(i));
+    return labels;
+  }
+  if (!names.is_object() || names.empty() || static_cast<std::int64_t>(names.size()) > kMostLabels) {
+    refuse("id2label", detail::json_kind(names) + " of " + std::to_string(names.size()),
+           "an object of id -> label with 1 to " + std::to_string(kMostLabels) + " of them");
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto name = names.find(std::to_string(i));
+    if (name == names.end()) refuse("id2label", "without id " + std::to_string(i), "all ids from 0 on");
+    labels.push_back(json_as<std::string>(*name, "id2label of " + std::to_string(i), where_));
+  }
+  return labels;
+}
+
+void ConfigReader::only(const std::string& field, const Json& value) {
+  const Json found = get<Json>(field, value);
+  if (found != value) refuse(field, found.dump(), value.dump() + " (nothing else is supported)");
+}
+
+void ConfigReader::finish() {
+  harmless(kHarmless);
+  // A decoder, cross-attention or fewer heads in some layers are other models.
+  only("is_decoder", false);
+  only("is_encoder_decoder", false);
+  only("add_cross_attention", false);
+  only("cross_attention_hidden_size", Json());
+  only("pruned_heads", Json::object());
+  for (const auto& [field, value] : config_.items()) {
+    HEED_CHECK_AS(bad_format, known_.contains(field) || value.is_null(), where_, ": ", field,
+                  " is not a field that is known for this model_type; it may change the result. Remove it if it does "
+                  "not");
+  }
+}
+
+void read_common_fields(ConfigReader& reader, EncoderConfig& config) {
+  config.vocabulary = reader.size("vocab_size", config.vocabulary);
+  config.width = reader.size("hidden_size", config.width, 1, 1 << 20);
+  config.embedding_width = config.width;
+  config.layers = reader.size("num_hidden_layers", config.layers, 1, 10'000);
+  config.groups = config.layers;
+  config.heads = reader.size("num_attention_heads", config.heads, 1, 1 << 16);
+  if (config.width % config.heads != 0) {
+    reader.refuse("num_attention_heads", std::to_string(config.heads),
+                  "a divisor of hidden_size, " + std::to_string(config.width));
+  }
+  config.inner = reader.size("intermediate_size", config.inner);
+  config.positions = reader.size("max_position_embeddings", config.positions);
+  config.epsilon = reader.positive("layer_norm_eps", config.epsilon);
+  config.dropout = reader.probability("hidden_dropout_prob", config.dropout);
+  config.attention_dropout = reader.probability("attention_probs_dropout_prob", config.attention_dropout);
+  config.initializer_deviation = reader.positive("initializer_range", config.initializer_deviation);
+  config.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
+  config.labels = reader.labels();
+}
+
+}  // namespace heed
