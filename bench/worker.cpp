@@ -62,7 +62,12 @@ json attention(const json& command) {
   return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
-<<<<<<< HEAD
+json encoder(const json& command) {
+  const EncoderCase encoder{command.at("model"), command.at("B"), command.at("S"), threads_of(command)};
+  const double seconds = EncoderRun(encoder).median_seconds();
+  return {{"t", seconds}, {"gflops", encoder.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
+}
+
 json tokenize(const json& command) {
   static std::map<std::string, std::unique_ptr<TokenizeRun>> loaded;
   const std::string tokenizer = command.at("tokenizer"), texts = command.at("texts");
@@ -77,17 +82,8 @@ json tokenize(const json& command) {
 }
 
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
-    {"attn", attention}, {"bandwidth", bandwidth}, {"gemm", gemm}, {"peak", peak}, {"tokenize", tokenize},
-=======
-json encoder(const json& command) {
-  const EncoderCase encoder{command.at("model"), command.at("B"), command.at("S"), threads_of(command)};
-  const double seconds = EncoderRun(encoder).median_seconds();
-  return {{"t", seconds}, {"gflops", encoder.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
-}
-
-const std::map<std::string, std::function<json(const json&)>> kCommands = {
-    {"attn", attention}, {"bandwidth", bandwidth}, {"enc", encoder}, {"gemm", gemm}, {"peak", peak},
->>>>>>> wt-f
+    {"attn", attention}, {"bandwidth", bandwidth}, {"enc", encoder},
+    {"gemm", gemm},      {"peak", peak},           {"tokenize", tokenize},
 };
 
 json answer(const std::string& line, bool& quit) {
