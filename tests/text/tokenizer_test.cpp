@@ -151,6 +151,19 @@ TEST(Tokenizer, BatchIsOneByOneAndThenPadded) {
   EXPECT_EQ(batch[2].size(), 8u);
 }
 
+TEST(Tokenizer, RefusesGigabytesOfPadding) {
+  Json json = letters();
+  json["padding"] = {{"strategy", {{"Fixed", 4'000'000'000}}},
+                     {"direction", "Right"},
+                     {"pad_to_multiple_of", nullptr},
+                     {"pad_id", 0},
+                     {"pad_type_id", 0},
+                     {"pad_token", "[UNK]"}};
+  const auto tokenizer = Tokenizer::from_parsed_json(json, "letters");
+  EXPECT_EQ(error_of(ErrorKind::invalid_argument, [&] { tokenizer.encode("a"); }),
+            "[pad] 1 windows of 4000000000 tokens, expected at most 16777216 tokens together");
+}
+
 TEST(Tokenizer, InvalidUtf8IsRefusedOrReplaced) {
   const auto tokenizer = Tokenizer::from_parsed_json(letters(), "letters");
   EXPECT_EQ(error_of(ErrorKind::invalid_argument, [&] { tokenizer.encode("ab\xFFz"); }),

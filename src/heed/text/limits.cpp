@@ -20,6 +20,9 @@ std::string name_of(Enum value, std::span<const std::string_view> names) {
   return std::string(names[static_cast<std::size_t>(value)]);
 }
 
+// So that a hostile file cannot ask for gigabytes of padding.
+constexpr std::size_t kMaxPaddedTokens = std::size_t{1} << 24;
+
 // The lengths of a pair that together has max_length: the shorter one keeps all it can.
 std::pair<std::size_t, std::size_t> longest_first(std::size_t first, std::size_t second, std::size_t max_length) {
   const bool swapped = first > second;
@@ -116,7 +119,12 @@ void Padding::apply(std::vector<Encoding>& batch, const TokenTexts& texts) const
     for (const Encoding& encoding : batch) length = std::max(length, encoding.size());
   }
   if (multiple_of && *multiple_of > 0) length = (length + *multiple_of - 1) / *multiple_of * *multiple_of;
-  for (Encoding& encoding : batch) encoding.pad(length, pad, texts);
+  for (Encoding& encoding : batch) {
+    const std::size_t windows = encoding.overflowing.size() + 1;
+    HEED_CHECK(length <= kMaxPaddedTokens / windows, "[pad] ", windows, " windows of ", length,
+               " tokens, expected at most ", kMaxPaddedTokens, " tokens together");
+    encoding.pad(length, pad, texts);
+  }
 }
 
 }  // namespace heed::text
