@@ -3,15 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "heed/base/error.h"
 #include "heed/base/json.h"
 #include "heed/text/legacy.h"
+#include "texts.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -27,21 +25,6 @@ struct DetokenizeOptions {
   std::vector<std::int32_t> ids;
   bool keep_special = false;
 };
-
-// Calls use(line) for each line of the file, or of standard input for "-".
-template <class Use>
-void for_each_line(const std::string& path, const Use& use) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    HEED_CHECK_AS(not_found, file, path, ": cannot be opened");
-  }
-  std::istream& lines = path == "-" ? std::cin : file;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    use(line);
-  }
-}
 
 Json to_json(const text::Tokenizer& tokenizer, const text::Encoding& encoding) {
   Json offsets = Json::array(), words = Json::array();
@@ -66,13 +49,7 @@ int tokenize(const TokenizeOptions& options) {
     print(options.text);
     return 0;
   }
-  std::int64_t number = 0;
-  bool json_lines = false;
-  for_each_line(options.input, [&](const std::string& line) {
-    const std::string where = options.input + ":" + std::to_string(++number);
-    if (number == 1) json_lines = line.starts_with("{\"");
-    print(json_lines ? json_required<std::string>(parse_json(line, where), "text", where) : line);
-  });
+  for_each_line(options.input, [&](const InputLine& line) { print(line.text_of("text")); });
   return 0;
 }
 
@@ -85,12 +62,10 @@ int detokenize(const DetokenizeOptions& options) {
     print(options.ids);
     return 0;
   }
-  std::int64_t number = 0;
-  for_each_line(options.input, [&](const std::string& line) {
-    const std::string where = options.input + ":" + std::to_string(++number);
-    const Json value = parse_json(line, where);
-    print(value.is_object() ? json_required<std::vector<std::int32_t>>(value, "ids", where)
-                            : json_as<std::vector<std::int32_t>>(value, "the line", where));
+  for_each_line(options.input, [&](const InputLine& line) {
+    const Json value = line.fields.is_null() ? parse_json(line.text, line.where) : line.fields;
+    print(value.is_object() ? json_required<std::vector<std::int32_t>>(value, "ids", line.where)
+                            : json_as<std::vector<std::int32_t>>(value, "the line", line.where));
   });
   return 0;
 }

@@ -6,6 +6,10 @@ namespace CLI {
 class App;
 }
 
+namespace heed {
+struct EmbedOptions;
+}
+
 namespace heed::cli {
 
 void add_demo(CLI::App& app, int& result);  // trains a tiny encoder on built-in data and shows what it attends to
@@ -15,6 +19,19 @@ void add_lab(CLI::App& app, int& result);   // experiments that explain
 void add_tokenize(CLI::App& app, int& result);    // text to ids
 void add_detokenize(CLI::App& app, int& result);  // ids to text
 void add_tokenizer(CLI::App& app, int& result);   // trains tokenizers
+
+// Models on texts; texts.h is what they share.
+void add_embed(CLI::App& app, int& result);       // vectors
+void add_similarity(CLI::App& app, int& result);  // how alike texts are
+void add_classify(CLI::App& app, int& result);    // labels of texts
+void add_rerank(CLI::App& app, int& result);      // texts by relevance to a query
+void add_tag(CLI::App& app, int& result);         // labels of words
+void add_fill_mask(CLI::App& app, int& result);   // words for [MASK]
+void add_answer(CLI::App& app, int& result);      // words that answer a question
+void add_info(CLI::App& app, int& result);        // what is in a model folder
+
+// --pooling and --prompt, which embed and similarity have.
+void add_embedding_options(CLI::App& verb, EmbedOptions& options);
 
 void add_lab_attention(CLI::App& lab, int& result);   // the variants of attention side by side
 void add_lab_positions(CLI::App& lab, int& result);   // position encodings and what they should do

@@ -80,7 +80,7 @@ struct Tokenizer::Parts final : TokenTexts {
   }
 
   Encoding encode_text(const CheckedText& checked, std::int32_t type_id) const;
-  Encoding post_process(std::vector<Encoding> encodings, bool add_special) const;
+  Encoding post_process(std::vector<Encoding> encodings, const EncodeOptions& options) const;
 };
 
 Encoding Tokenizer::Parts::encode_text(const CheckedText& checked, std::int32_t type_id) const {
@@ -122,10 +122,10 @@ Encoding Tokenizer::Parts::encode_text(const CheckedText& checked, std::int32_t 
   return encoding;
 }
 
-Encoding Tokenizer::Parts::post_process(std::vector<Encoding> encodings, bool add_special) const {
-  const bool pair = encodings.size() == 2;
-  if (truncation) {
-    truncation->apply(encodings, add_special && post_processor ? post_processor->added_tokens(pair) : 0);
+Encoding Tokenizer::Parts::post_process(std::vector<Encoding> encodings, const EncodeOptions& options) const {
+  const bool pair = encodings.size() == 2, add_special = options.add_special;
+  if (const auto& limit = options.truncation ? options.truncation : truncation) {
+    limit->apply(encodings, add_special && post_processor ? post_processor->added_tokens(pair) : 0);
   }
   for (std::size_t i = 0; i < encodings.size(); ++i) encodings[i].set_sequence(static_cast<std::int32_t>(i));
   if (post_processor) post_processor->process(encodings, add_special, *this);
@@ -183,14 +183,14 @@ Tokenizer Tokenizer::from_file(const std::filesystem::path& path) {
 Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   std::vector<Encoding> encodings(1);
   encodings[0] = parts_->encode_text(CheckedText(text, options.invalid), 0);
-  return parts_->post_process(std::move(encodings), options.add_special);
+  return parts_->post_process(std::move(encodings), options);
 }
 
 Encoding Tokenizer::encode(std::string_view text, std::string_view pair, const EncodeOptions& options) const {
   std::vector<Encoding> encodings(2);
   encodings[0] = parts_->encode_text(CheckedText(text, options.invalid), 0);
   encodings[1] = parts_->encode_text(CheckedText(pair, options.invalid), 1);
-  return parts_->post_process(std::move(encodings), options.add_special);
+  return parts_->post_process(std::move(encodings), options);
 }
 
 std::vector<Encoding> Tokenizer::encode_batch(std::span<const EncodeInput> inputs, const EncodeOptions& options) const {
@@ -212,6 +212,10 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_speci
     const auto token = id_to_token(id);
     if (token && !(skip_special && parts_->added.is_special(*token))) tokens.emplace_back(*token);
   }
+  return decode_tokens(std::move(tokens));
+}
+
+std::string Tokenizer::decode_tokens(std::vector<std::string> tokens) const {
   if (parts_->decoder) parts_->decoder->apply(tokens);
   std::string text;
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -28,6 +28,7 @@ enum class InvalidText { kRefuse, kReplace };
 struct EncodeOptions {
   bool add_special = true;
   InvalidText invalid = InvalidText::kRefuse;
+  std::optional<Truncation> truncation{};  // instead of the tokenizer's own
 };
 
 struct EncodeInput {
@@ -53,6 +54,8 @@ class Tokenizer {
 
   // Ids that stand for nothing are left out.
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
+  // The same from the texts of tokens, which need not be in the vocabulary.
+  std::string decode_tokens(std::vector<std::string> tokens) const;
   // The texts of the tokens of an encoding.
   std::vector<std::string> tokens(const Encoding& encoding) const;
 

@@ -1,0 +1,11 @@
+// The words of a text that answer a question. usage: answer MODEL_FOLDER
+#include <cstdio>
+
+#include "heed/engine/load.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const heed::TextPipeline model = heed::load(argv[1]);
+  const auto answers = model.answer({{"Where does the fox live?", "The quick fox lives in Berlin."}}, {.top_k = 3});
+  for (const heed::Answer& answer : answers[0]) std::printf("%.4f %s\n", answer.score, answer.answer.c_str());
+}

@@ -1,0 +1,13 @@
+// Labels of texts. usage: classify MODEL_FOLDER
+#include <cstdio>
+
+#include "heed/engine/load.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const heed::TextPipeline model = heed::load(argv[1]);
+  for (const auto& scores : model.classify({"What a lovely day", "What a day"})) {
+    for (const auto& [label, score] : scores) std::printf("%s %.4f  ", label.c_str(), double(score));
+    std::printf("\n");
+  }
+}

@@ -1,0 +1,12 @@
+// Words for a mask. usage: fill_mask MODEL_FOLDER
+#include <cstdio>
+
+#include "heed/engine/load.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const heed::TextPipeline model = heed::load(argv[1]);
+  for (const heed::FilledMask& filled : model.fill_mask({"The [MASK] brown fox."})[0][0]) {
+    std::printf("%.4f %s\n", double(filled.score), filled.sequence.c_str());
+  }
+}

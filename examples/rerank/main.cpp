@@ -1,0 +1,13 @@
+// Texts by their relevance to a query. usage: rerank MODEL_FOLDER
+#include <cstdio>
+
+#include "heed/engine/load.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const heed::TextPipeline model = heed::load(argv[1]);
+  const std::vector<std::string> texts = {"The fox lives in Berlin.", "The dog is lazy.", "It jumps."};
+  for (const auto& [index, score] : model.rerank("Where does the fox live?", texts)) {
+    std::printf("%.4f %s\n", double(score), texts[index].c_str());
+  }
+}

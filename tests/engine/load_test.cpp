@@ -1,0 +1,252 @@
+#include "heed/engine/load.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <thread>
+
+#include "heed/base/file.h"
+#include "heed/base/parallel.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
+#include "support/shared_data.h"
+#include "support/temp_folder.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+// Rows of a snapshot of text-embeddings-inference: "- - x" begins one.
+std::vector<std::vector<double>> snapshot_rows(const fs::path& path) {
+  std::ifstream file(path);
+  std::vector<std::vector<double>> rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("- - ")) rows.emplace_back();
+    if (line.starts_with("- - ") || line.starts_with("  - ")) rows.back().push_back(std::stod(line.substr(4)));
+  }
+  return rows;
+}
+
+double cosine(const Tensor& vectors, std::int64_t row, const std::vector<double>& other) {
+  double dot = 0, a = 0, b = 0;
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    const double x = vectors.at({row, static_cast<std::int64_t>(i)});
+    dot += x * other[i], a += x * x, b += other[i] * other[i];
+  }
+  return dot / std::sqrt(a * b);
+}
+
+TEST(Load, MiniLmEmbedsTheTextsOfTextEmbeddingsInference) {
+  const fs::path folder = test::shared_data("weights/minilm"), suite = test::shared_data("suites/tei-snapshots");
+  if (!fs::exists(folder) || !fs::exists(suite)) GTEST_SKIP() << folder << " or " << suite << " is not there";
+  const TextPipeline model = load(folder);
+  const Texts texts = {"What is Deep Learning?", "Deep Learning is...", "What is Deep Learning?"};
+  const auto expect_rows = [&](const Tensor& vectors, const std::string& name) {
+    const auto rows = snapshot_rows(suite / ("test_bert__bert_" + name + ".snap"));
+    ASSERT_EQ(static_cast<std::int64_t>(rows.size()), vectors.size(0));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_GE(cosine(vectors, static_cast<std::int64_t>(i), rows[i]), 0.99999) << name << " " << i;
+    }
+  };
+  expect_rows(model.embed({texts[0]}), "single");
+  expect_rows(model.embed(texts), "batch");
+  expect_rows(model.embed(texts, {.pooling = SentenceEmbedding::Pooling::cls}), "batch_pooled");
+  const Tensor unit = model.embed(texts, {.normalize = true});
+  expect_rows(unit, "batch");
+  double length = 0;
+  for (std::int64_t i = 0; i < unit.size(1); ++i) length += unit.at({1, i}) * unit.at({1, i});
+  EXPECT_NEAR(length, 1, 1e-6);
+  const auto cosines = model.similarity(texts[0], {texts[1], texts[2]});
+  EXPECT_NEAR(cosines[1], 1, 1e-6);
+  EXPECT_NEAR(cosines[0],
+              cosine(unit, 0,
+                     [&] {
+                       std::vector<double> row;
+                       for (std::int64_t i = 0; i < unit.size(1); ++i) row.push_back(unit.at({1, i}));
+                       return row;
+                     }()),
+              1e-6);
+}
+
+TEST(Load, BertTinyToxicityClassifies) {
+  const fs::path folder = test::shared_data("weights/bert-tiny-toxicity");
+  if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const TextPipeline model = load(folder);
+  const Json cases = parse_json(read_file(folder / "expected.json", 1 << 20), "expected.json")["cases"];
+  std::vector<TextInput> inputs;
+  for (const Json& each : cases) inputs.emplace_back(each["text"].get<std::string>());
+  const auto results = model.classify(inputs);
+  const auto encodings = model.model().encode(inputs);
+  ASSERT_EQ(results.size(), cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(encodings[i].ids, cases[i]["input_ids"].get<std::vector<std::int32_t>>());
+    const double difference = cases[i]["logits"][1].get<double>() - cases[i]["logits"][0].get<double>();
+    const double toxic = 1 / (1 + std::exp(-difference));
+    ASSERT_EQ(results[i].size(), 2u);
+    EXPECT_GE(results[i][0].score, results[i][1].score);
+    EXPECT_EQ(results[i][0].label, toxic > 0.5 ? "toxic" : "not-toxic");
+    EXPECT_NEAR(results[i][0].score, std::max(toxic, 1 - toxic), 5e-3);
+  }
+}
+
+// Law 1, from texts to vectors.
+TEST(Load, SameTextSameBits) {
+  const fs::path folder = test::shared_data("weights/minilm"), data = test::shared_data("data/sst2/stsa.binary.dev");
+  if (!fs::exists(folder) || !fs::exists(data)) GTEST_SKIP() << folder << " or " << data << " is not there";
+  Texts texts;
+  std::ifstream file(data);
+  for (std::string line; texts.size() < 200 && std::getline(file, line);) texts.push_back(line.substr(2));
+  ASSERT_EQ(texts.size(), 200u);
+  const Tensor together = load(folder).embed(texts);
+  const TextPipeline model = load(folder, /*token_budget=*/300);
+  const auto bytes = static_cast<std::size_t>(together.size(1)) * sizeof(float);
+  const auto expect_same = [&](const Tensor& vectors, std::size_t row, std::size_t text) {
+    const std::int64_t width = together.size(1);
+    EXPECT_EQ(std::memcmp(vectors.data<float>() + static_cast<std::int64_t>(row) * width,
+                          together.data<float>() + static_cast<std::int64_t>(text) * width, bytes),
+              0)
+        << text;
+  };
+  // Shuffled by a step that has no divisor in common with 200.
+  Texts shuffled;
+  for (std::size_t i = 0; i < texts.size(); ++i) shuffled.push_back(texts[i * 77 % texts.size()]);
+  for (const int threads : {1, 2}) {
+    const ThreadLimit limit(threads);
+    for (std::size_t i = 0; i < texts.size(); i += 1) expect_same(model.embed({texts[i]}), 0, i);
+    const Tensor vectors = model.embed(shuffled);
+    for (std::size_t i = 0; i < texts.size(); ++i) expect_same(vectors, i, i * 77 % texts.size());
+  }
+}
+
+TEST(Load, BatchesKeepTheBudgetAndEverySequence) {
+  const std::vector<std::size_t> lengths = {3, 50, 7, 7, 120, 1, 0, 30};
+  const auto batches = plan_batches(lengths, 60);
+  std::vector<std::size_t> seen;
+  for (const auto& batch : batches) {
+    std::size_t tokens = 0;
+    for (const std::size_t i : batch) tokens += lengths[i];
+    EXPECT_TRUE(tokens <= 60 || batch.size() == 1);
+    seen.insert(seen.end(), batch.begin(), batch.end());
+  }
+  std::ranges::sort(seen);
+  std::vector<std::size_t> all(lengths.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  EXPECT_EQ(seen, all);
+  EXPECT_EQ(batches.size(), 3u);
+}
+
+TEST(Load, SeveralThreadsMayUseOneModel) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), Head::sequence_classification, {"x", "y", "z"});
+  const TextPipeline model = load(folder.path());
+  const std::vector<TextInput> inputs = {"the quick brown fox", "dog", {"the dog", "in berlin"}, "jumps over!"};
+  std::vector<std::vector<std::vector<LabelScore>>> results(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& result : results) threads.emplace_back([&] { result = model.classify(inputs); });
+  }
+  for (const auto& result : results) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      EXPECT_EQ(to_json(result[i]), to_json(model.classify({inputs[i]})[0])) << i;
+    }
+  }
+}
+
+void change_config(const fs::path& folder, const Json& change) {
+  Json config = parse_json(read_file(folder / "config.json", 1 << 20), "config.json");
+  config.update(change);
+  replace_file(folder / "config.json", config.dump());
+}
+
+TEST(Load, ScoresFollowTheProblemType) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), Head::sequence_classification, {"x", "y", "z"});
+  const auto scores = [&](const std::string& type) {
+    change_config(folder.path(), {{"problem_type", type}});
+    std::map<std::string, double> found;
+    for (const auto& [label, score] : load(folder.path()).classify({"the quick fox"})[0]) found[label] = score;
+    return found;
+  };
+  auto raw = scores("regression"), many = scores("multi_label_classification"),
+       one = scores("single_label_classification");
+  double sum = 0;
+  for (const auto& [label, value] : raw) sum += std::exp(value);
+  for (const auto& [label, value] : raw) {
+    EXPECT_NEAR(many[label], 1 / (1 + std::exp(-value)), 1e-6);
+    EXPECT_NEAR(one[label], std::exp(value) / sum, 1e-6);
+  }
+  test::error_of(ErrorKind::bad_format, [&] { scores("ranking"); });
+}
+
+TEST(Load, RerankSortsByTheOnlyLabel) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), Head::sequence_classification, {"relevance"});
+  const TextPipeline model = load(folder.path());
+  const Texts texts = {"the dog", "a fox", "berlin", "over"};
+  const auto ranked = model.rerank("fox?", texts);
+  ASSERT_EQ(ranked.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(ranked[i].score, model.classify({TextInput("fox?", texts[ranked[i].index])})[0][0].score);
+    if (i > 0) EXPECT_GE(ranked[i - 1].score, ranked[i].score);
+  }
+}
+
+TEST(Load, FillMaskGivesTheLikeliestTokens) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), Head::masked_lm, {"a", "b"});
+  const TextPipeline model = load(folder.path());
+  const auto results = model.fill_mask({"the [MASK] dog.", "[MASK] fox [MASK]", "the dog [MASK]"}, 3);
+  ASSERT_EQ(results[0].size(), 1u);
+  ASSERT_EQ(results[1].size(), 2u);
+  EXPECT_TRUE(to_json(results[0])[0].is_object());
+  EXPECT_TRUE(to_json(results[1])[0].is_array());
+
+  const auto plain = load_encoder(folder.path());
+  const auto ids = model.model().tokenizer().encode("the [MASK] dog.").ids;
+  const auto n = static_cast<std::int64_t>(ids.size());
+  const Tensor logits = plain->forward({Packed(Tensor::from(ids, {n}), Offsets({n}))}, Context()).logits;
+  std::int32_t best = 0;
+  double sum = 0;
+  for (std::int64_t v = 0; v < logits.size(1); ++v) {
+    if (logits.at({2, v}) > logits.at({2, best})) best = static_cast<std::int32_t>(v);
+    sum += std::exp(logits.at({2, v}));
+  }
+  EXPECT_EQ(results[0][0][0].token, best);
+  EXPECT_NEAR(results[0][0][0].score, std::exp(logits.at({2, best})) / sum, 1e-6);
+  EXPECT_NE(results[1][0][0].sequence.find("[MASK]"), std::string::npos);  // the other one
+  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] { model.fill_mask({"no mask"}); });
+  EXPECT_NE(message.find("has no [MASK]"), std::string::npos) << message;
+}
+
+TEST(Load, FoldersOfSentenceTransformersSayHowToEmbed) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), Head::none, {"a", "b"});
+  const TextPipeline bare = load(folder.path());
+  folder.write("modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": ""},
+    {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
+    {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}])");
+  folder.write("1_Pooling/config.json", R"({"pooling_mode_max_tokens": true})");
+  folder.write("sentence_bert_config.json", R"({"max_seq_length": 5})");
+  folder.write("config_sentence_transformers.json", R"({"prompts": {"query": "the dog "}})");
+  const TextPipeline model = load(folder.path());
+  const EmbedOptions same{.pooling = SentenceEmbedding::Pooling::max, .normalize = true};
+  EXPECT_TRUE(same_bits(model.embed({"quick fox"}), bare.embed({"quick fox"}, same)));
+  EXPECT_FALSE(same_bits(model.embed({"quick fox"}), bare.embed({"quick fox"})));
+  EXPECT_TRUE(
+      same_bits(model.embed({"in", "fox"}, {.prompt = "query"}), bare.embed({"the dog in", "the dog fox"}, same)));
+  // Three tokens beside [CLS] and [SEP].
+  EXPECT_TRUE(same_bits(model.embed({"the quick brown fox jumps"}), model.embed({"the quick brown"})));
+  const std::string message =
+      test::error_of(ErrorKind::invalid_argument, [&] { model.embed({"fox"}, {.prompt = "passage"}); });
+  EXPECT_NE(message.find("query"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,44 @@
+// A small BERT folder with random weights and a tokenizer that knows every letter: enough to run a task end to end.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "heed/models/encoder_model.h"
+#include "heed/nn/module.h"
+
+namespace heed::test {
+
+// Sequences have at most 40 tokens.
+inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
+                               std::uint64_t seed = 1) {
+  std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  for (const char* word : {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin", "##gang"}) {
+    vocabulary.emplace_back(word);
+  }
+  for (char letter = 'a'; letter <= 'z'; ++letter) {
+    vocabulary.emplace_back(1, letter);
+    vocabulary.push_back("##" + std::string(1, letter));
+  }
+  for (const char* mark : {".", ",", "?", "!"}) vocabulary.emplace_back(mark);
+
+  EncoderConfig config = parse_encoder_config({{"model_type", "bert"},
+                                               {"vocab_size", vocabulary.size()},
+                                               {"hidden_size", 32},
+                                               {"num_hidden_layers", 2},
+                                               {"num_attention_heads", 4},
+                                               {"intermediate_size", 48},
+                                               {"max_position_embeddings", 40},
+                                               {"initializer_range", 0.3}},
+                                              "config.json");
+  set_labels(config, labels);
+  EncoderModel model(config, head);
+  initialize(model, seed);
+  save_encoder(model, folder);
+  std::ofstream file(folder / "vocab.txt");
+  for (const std::string& token : vocabulary) file << token << "\n";
+}
+
+}  // namespace heed::test
