@@ -194,7 +194,9 @@ TEST(Load, RerankSortsByTheOnlyLabel) {
   ASSERT_EQ(ranked.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(ranked[i].score, model.classify({TextInput("fox?", texts[ranked[i].index])})[0][0].score);
-    if (i > 0) EXPECT_GE(ranked[i - 1].score, ranked[i].score);
+    if (i > 0) {
+      EXPECT_GE(ranked[i - 1].score, ranked[i].score);
+    }
   }
 }
 
