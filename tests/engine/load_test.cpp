@@ -171,7 +171,8 @@ TEST(Load, ScoresFollowTheProblemType) {
   const auto scores = [&](const std::string& type) {
     change_config(folder.path(), {{"problem_type", type}});
     std::map<std::string, double> found;
-    for (const auto& [label, score] : load(folder.path()).classify({"the quick fox"})[0]) found[label] = score;
+    const auto results = load(folder.path()).classify({"the quick fox"});
+    for (const auto& [label, score] : results[0]) found[label] = score;
     return found;
   };
   auto raw = scores("regression"), many = scores("multi_label_classification"),
