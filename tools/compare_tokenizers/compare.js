@@ -88,7 +88,7 @@ function show(name, text, found, wanted) {
   }
 }
 
-async function compare({ name, heed, huggingface, share = 1, truncation }, texts) {
+async function compare({ name, heed, huggingface, share = 1, truncation, leftOut }, texts) {
   let tokenizer
   try {
     tokenizer = Tokenizer.fromFile(huggingface)
@@ -96,7 +96,8 @@ async function compare({ name, heed, huggingface, share = 1, truncation }, texts
     console.log(`  HuggingFace does not load ${huggingface}: ${error.message}`)
     return 1
   }
-  const used = texts.slice(0, Math.ceil(texts.length * share))
+  const chosen = texts.slice(0, Math.ceil(texts.length * share))
+  const used = chosen.filter((text) => !leftOut || ![inputOf(text)].flat().some((part) => leftOut.test(part)))
   const file = path.join(work, 'texts.jsonl')
   fs.writeFileSync(file, used.map((text) => JSON.stringify(typeof text === 'object' && !Array.isArray(text) ? text : inputOf(text))).join('\n') + '\n')
   const program = spawn(path.join(programs, 'heed_tokenizer_lines'), [heed, file], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -123,7 +124,7 @@ async function compare({ name, heed, huggingface, share = 1, truncation }, texts
     }
   }
   if ((await ended) !== 0) ++different
-  console.log(`${different === 0 ? 'same' : 'DIFFERENT'}: ${different} of ${used.length} texts differ${refused ? `, ${refused} refused by both` : ''}: ${name}`)
+  console.log(`${different === 0 ? 'same' : 'DIFFERENT'}: ${different} of ${used.length} texts differ${refused ? `, ${refused} refused by both` : ''}${used.length < chosen.length ? `, ${chosen.length - used.length} left out` : ''}: ${name}`)
   return different
 }
 

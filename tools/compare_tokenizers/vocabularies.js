@@ -149,9 +149,12 @@ function stages(save) {
   const list = []
   const stage = (name, more, model) => {
     const file = save('stage-' + list.length, bare(model || spell, { decoder: { type: 'ByteFallback' }, ...more }))
-    list.push({ name, heed: file, huggingface: file, share: 0.1, truncation: more.truncation })
+    const classes = /"Regex":"[^"]*\\\\[pwd]/.test(JSON.stringify(more))
+    list.push({ name, heed: file, huggingface: file, share: 0.1, truncation: more.truncation, leftOut: classes ? newer : undefined })
   }
   const regex = (pattern) => ({ Regex: pattern })
+  // Letters, numbers and marks that Debian's Oniguruma (Unicode 14) does not know and HuggingFace's does.
+  const newer = /[\u{897}\u{CF3}\u{ECE}\u{1C89}\u{1C8A}\u{A7CB}-\u{A7DC}\u{10000}-\u{1EFFF}\u{1FB00}-\u{1FFFF}\u{2EBE1}-\u{2F7FF}\u{3134B}-\u{E00FF}]/u
   const normalizers = [
     ...['NFC', 'NFD', 'NFKC', 'NFKD', 'Lowercase', 'StripAccents', 'Nmt'].map((type) => ({ type })),
     { type: 'Strip', strip_left: true, strip_right: false }, { type: 'Strip', strip_left: false, strip_right: true },
