@@ -10,7 +10,7 @@ for seeds in "$here"/corpus/*/; do
     [[ -z ${3:-} || $3 == "$target" ]] || continue
     work=$build/fuzz/$target
     mkdir -p "$work/corpus"
-    options=(-max_total_time="$2" -timeout=20 -rss_limit_mb=3000 -max_len=4096 -print_final_stats=1 -artifact_prefix="$work/")
+    options=(-max_total_time="$2" -timeout=120 -rss_limit_mb=3000 -max_len=4096 -print_final_stats=1 -artifact_prefix="$work/")
     [[ -f $here/$target.dict ]] && options+=(-dict="$here/$target.dict")
     echo "fuzz $target, $2 s"
     if ! nice "$build/bin/fuzz_$target" "${options[@]}" "$work/corpus" "$seeds" > "$work/log" 2>&1; then
