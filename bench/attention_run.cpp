@@ -1,7 +1,5 @@
 #include "bench/attention_run.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <random>
 
@@ -64,21 +62,6 @@ void AttentionRun::run() {
     kernels::attention_backward<float>(in, out_.data(), d_out_.data(), kModel, log_sum_.data(),
                                        {dq_.data(), dk_.data(), dv_.data()});
   }
-}
-
-double AttentionRun::median_seconds() {
-  using Clock = std::chrono::steady_clock;
-  run();
-  std::vector<double> times;
-  double total = 0;
-  while (total < 0.15 || (times.size() < 3 && total < 2)) {
-    const auto start = Clock::now();
-    run();
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    total += times.back();
-  }
-  std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
-  return times[times.size() / 2];
 }
 
 }  // namespace heed::bench

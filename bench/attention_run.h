@@ -22,9 +22,6 @@ class AttentionRun {
  public:
   explicit AttentionRun(const AttentionCase& attention);  // random q, k, v
   void run();
-  // Median of one call, after a warm-up, over the calls that fit in about 0.15 s (at least 3, if that takes no more
-  // than 2 s).
-  double median_seconds();
 
  private:
   AttentionCase case_;

@@ -1,7 +1,5 @@
 #include "bench/encoder_run.h"
 
-#include <algorithm>
-#include <chrono>
 #include <map>
 #include <vector>
 
@@ -57,21 +55,6 @@ void EncoderRun::run() const {
   const ThreadLimit limit(case_.threads);
   const NoGrad no_grad;
   model_->encode(input_, Context());
-}
-
-double EncoderRun::median_seconds() const {
-  using Clock = std::chrono::steady_clock;
-  run();
-  std::vector<double> times;
-  double total = 0;
-  while (total < 0.15 || (times.size() < 3 && total < 2)) {
-    const auto start = Clock::now();
-    run();
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    total += times.back();
-  }
-  std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
-  return times[times.size() / 2];
 }
 
 }  // namespace heed::bench

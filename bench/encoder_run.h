@@ -23,9 +23,6 @@ class EncoderRun {
  public:
   explicit EncoderRun(EncoderCase encoder);  // random weights, kept between runs of one model
   void run() const;
-  // Median of one call, after a warm-up, over the calls that fit in about 0.15 s (at least 3, if that takes no more
-  // than 2 s).
-  double median_seconds() const;
 
  private:
   EncoderCase case_;

@@ -1,9 +1,9 @@
 #include "bench/gemm_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
+#include "bench/timing.h"
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/gemm.h"
@@ -75,19 +75,13 @@ std::unique_ptr<GemmRun> prepare_gemm(const std::string& library, const GemmCase
 }
 
 double median_seconds(GemmRun& gemm) {
-  using Clock = std::chrono::steady_clock;
-  const auto once = [&] {
-    const auto start = Clock::now();
-    gemm.run();
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
+  const auto once = [&] { return seconds_of([&] { gemm.run(); }); };
   once();
   const double warm = std::min(once(), once());
   const auto count = static_cast<std::size_t>(std::clamp(0.01 / std::max(warm, 1e-7), 5.0, 20000.0));
   std::vector<double> times(count);
   for (double& t : times) t = once();
-  std::nth_element(times.begin(), times.begin() + std::ssize(times) / 2, times.end());
-  return times[times.size() / 2];
+  return median(std::move(times));
 }
 
 }  // namespace heed::bench

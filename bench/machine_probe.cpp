@@ -49,10 +49,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <vector>
 
 #include "bench/machine_probe.h"
+#include "bench/timing.h"
 #include "heed/base/parallel.h"
 
 namespace heed::bench {
@@ -63,13 +63,6 @@ namespace {
 
 std::atomic<float> sink;
 
-template <class Body>
-double seconds(const Body& body) {
-  const auto start = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 double peak_gflops(int threads) {
@@ -78,7 +71,7 @@ double peak_gflops(int threads) {
   std::vector<double> flops(static_cast<std::size_t>(threads));
   double best = 0;
   for (int round = 0; round < 24; ++round) {
-    const double time = seconds([&] {
+    const double time = seconds_of([&] {
       parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           double done = 0;
@@ -97,7 +90,7 @@ double read_bandwidth_gb(int threads) {
   static const std::vector<float> data(std::size_t{1} << 26, 1.0f);  // 256 MiB
   double best = 0;
   for (int round = 0; round < 4; ++round) {
-    const double time = seconds([&] {
+    const double time = seconds_of([&] {
       parallel_for(std::ssize(data), 1, [&](std::int64_t begin, std::int64_t end) {
         sink = HWY_DYNAMIC_DISPATCH(read_all)(data.data() + begin, static_cast<std::size_t>(end - begin));
       });

@@ -3,9 +3,9 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 #include <span>
 
+#include "bench/timing.h"
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
 #include "heed/text/legacy.h"
@@ -44,15 +44,15 @@ TokenizeRun::Result TokenizeRun::run(std::int64_t begin, std::int64_t end, int t
   const auto last = std::min(static_cast<std::size_t>(end), all.size());
   const ThreadLimit limit(threads);
   Result result;
-  const auto start = std::chrono::steady_clock::now();
-  for (auto at = static_cast<std::size_t>(begin); at < last; at += kBatch) {
-    const auto batch = all.subspan(at, std::min(kBatch, last - at));
-    for (const text::Encoding& encoding : tokenizer_.encode_batch(batch)) {
-      result.tokens += static_cast<std::int64_t>(encoding.size());
+  result.seconds = seconds_of([&] {
+    for (auto at = static_cast<std::size_t>(begin); at < last; at += kBatch) {
+      const auto batch = all.subspan(at, std::min(kBatch, last - at));
+      for (const text::Encoding& encoding : tokenizer_.encode_batch(batch)) {
+        result.tokens += static_cast<std::int64_t>(encoding.size());
+      }
+      for (const text::EncodeInput& input : batch) result.bytes += static_cast<std::int64_t>(input.text.size());
     }
-    for (const text::EncodeInput& input : batch) result.bytes += static_cast<std::int64_t>(input.text.size());
-  }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  });
   return result;
 }
 

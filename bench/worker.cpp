@@ -12,6 +12,7 @@
 #include "bench/encoder_run.h"
 #include "bench/gemm_run.h"
 #include "bench/machine_probe.h"
+#include "bench/timing.h"
 #include "bench/tokenize_run.h"
 #include "heed/base/error.h"
 
@@ -58,13 +59,15 @@ json gemm(const json& command) {
 json attention(const json& command) {
   const AttentionCase attention{command.at("n"), threads_of(command), command.value("bwd", false),
                                 command.value("causal", false), command.value("summary", false)};
-  const double seconds = AttentionRun(attention).median_seconds();
+  AttentionRun run(attention);
+  const double seconds = median_seconds([&] { run.run(); });
   return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
 json encoder(const json& command) {
   const EncoderCase encoder{command.at("model"), command.at("B"), command.at("S"), threads_of(command)};
-  const double seconds = EncoderRun(encoder).median_seconds();
+  const EncoderRun run(encoder);
+  const double seconds = median_seconds([&] { run.run(); });
   return {{"t", seconds}, {"gflops", encoder.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 

@@ -55,15 +55,6 @@ EncoderConfig read_electra(ConfigReader& reader) {
   return config;
 }
 
-HeadDescription dense_classifier(Activation activation) {
-  return {.head = Head::sequence_classification,
-          .input = HeadDescription::Input::first_token,
-          .dense = true,
-          .activation = activation,
-          .dropout_before_dense = true,
-          .names = {{"dense", "classifier.dense"}, {"output", "classifier.out_proj"}}};
-}
-
 HeadDescription bert_masked_lm() {
   return {.head = Head::masked_lm,
           .dense = true,
@@ -74,18 +65,6 @@ HeadDescription bert_masked_lm() {
                     {"output.weight", "cls.predictions.decoder.weight"},
                     {"output.bias", "cls.predictions.bias"}},
           .copies = {{"", "cls.predictions.decoder.weight"}, {"cls.predictions.bias", "cls.predictions.decoder.bias"}}};
-}
-
-HeadDescription roberta_masked_lm() {
-  return {.head = Head::masked_lm,
-          .dense = true,
-          .activation = Activation::gelu,
-          .norm = true,
-          .names = {{"dense", "lm_head.dense"},
-                    {"norm", "lm_head.layer_norm"},
-                    {"output.weight", "lm_head.decoder.weight"},
-                    {"output.bias", "lm_head.bias"}},
-          .copies = {{"", "lm_head.decoder.weight"}, {"lm_head.bias", "lm_head.decoder.bias"}}};
 }
 
 HeadDescription electra_masked_lm() {
@@ -114,7 +93,7 @@ EncoderFamily roberta_like(std::string model_type, std::string class_name) {
           .prefix = "roberta.",
           .read_config = read_roberta,
           .names = encoder_names(),
-          .heads = {dense_classifier(Activation::tanh), token_head("classifier"), roberta_masked_lm(),
+          .heads = {dense_classifier(Activation::tanh), token_head("classifier"), lm_head(),
                     answer_head("qa_outputs")}};
 }
 

@@ -72,5 +72,8 @@ const HeadDescription& head_description(const EncoderFamily& family, Head head);
 // Heads that are one linear layer over every token.
 HeadDescription token_head(std::string theirs);
 HeadDescription answer_head(std::string theirs);
+// What RoBERTa introduced: a classifier over the first token with a layer of its own, and a masked-LM head "lm_head".
+HeadDescription dense_classifier(Activation activation);
+HeadDescription lm_head();
 
 }  // namespace heed

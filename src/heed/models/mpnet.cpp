@@ -39,23 +39,7 @@ const EncoderFamily& mpnet_family() {
                 {layer + "feed_forward.down", theirs + "output.dense"},
                 {layer + "feed_forward_norm", theirs + "output.LayerNorm"},
                 {"pooler", "pooler.dense"}},
-      .heads = {{.head = Head::sequence_classification,
-                 .input = HeadDescription::Input::first_token,
-                 .dense = true,
-                 .activation = Activation::tanh,
-                 .dropout_before_dense = true,
-                 .names = {{"dense", "classifier.dense"}, {"output", "classifier.out_proj"}}},
-                token_head("classifier"),
-                {.head = Head::masked_lm,
-                 .dense = true,
-                 .activation = Activation::gelu,
-                 .norm = true,
-                 .names = {{"dense", "lm_head.dense"},
-                           {"norm", "lm_head.layer_norm"},
-                           {"output.weight", "lm_head.decoder.weight"},
-                           {"output.bias", "lm_head.bias"}},
-                 .copies = {{"", "lm_head.decoder.weight"}, {"lm_head.bias", "lm_head.decoder.bias"}}},
-                answer_head("qa_outputs")}};
+      .heads = {dense_classifier(Activation::tanh), token_head("classifier"), lm_head(), answer_head("qa_outputs")}};
   return family;
 }
 

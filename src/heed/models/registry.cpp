@@ -33,4 +33,25 @@ HeadDescription answer_head(std::string theirs) {
   return {.head = Head::question_answering, .names = {{"output", std::move(theirs)}}};
 }
 
+HeadDescription dense_classifier(Activation activation) {
+  return {.head = Head::sequence_classification,
+          .input = HeadDescription::Input::first_token,
+          .dense = true,
+          .activation = activation,
+          .dropout_before_dense = true,
+          .names = {{"dense", "classifier.dense"}, {"output", "classifier.out_proj"}}};
+}
+
+HeadDescription lm_head() {
+  return {.head = Head::masked_lm,
+          .dense = true,
+          .activation = Activation::gelu,
+          .norm = true,
+          .names = {{"dense", "lm_head.dense"},
+                    {"norm", "lm_head.layer_norm"},
+                    {"output.weight", "lm_head.decoder.weight"},
+                    {"output.bias", "lm_head.bias"}},
+          .copies = {{"", "lm_head.decoder.weight"}, {"lm_head.bias", "lm_head.decoder.bias"}}};
+}
+
 }  // namespace heed
