@@ -4,11 +4,7 @@
 set -euo pipefail
 
 heed=$1
-run() {
-    status=0
-    output=$("$heed" "$@" 2> /dev/null) || status=$?
-}
-expect() { eval "$1" || { echo "FAILED: $1; status $status, output:"; echo "$output"; exit 1; }; }
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 # Whether a line matches.
 line() { grep -Eq -- "$1" <<< "$output"; }
 

@@ -5,13 +5,7 @@
 set -euo pipefail
 
 heed=$1 make_model=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-run() {
-    status=0
-    output=$("$heed" "$@" 2> "$folder/stderr") || status=$?
-}
-expect() { eval "$1" || { echo "FAILED: $1; status $status, output:"; echo "$output"; cat "$folder/stderr"; exit 1; }; }
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 lines() { wc -l <<< "$output"; }
 
 "$make_model" "$folder/none" none

@@ -4,13 +4,7 @@
 set -euo pipefail
 
 heed=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-run() {
-    status=0
-    output=$("$heed" "$@" 2> "$folder/stderr") || status=$?
-}
-expect() { eval "$1" || { echo "FAILED: $1; status $status, output:"; echo "$output"; cat "$folder/stderr"; exit 1; }; }
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 
 for i in {1..50}; do echo "The quick brown fox number $i jumps over the lazy dog."; done > "$folder/text.txt"
 for type in bpe wordpiece unigram wordlevel; do

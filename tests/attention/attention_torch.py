@@ -5,13 +5,16 @@ Lists of equal length. question: tensors {name: {shape, values}} (null is -inf),
 options (see scores() and visible_keys()). answer: output and, for every tensor but "mask", its gradient.
 B sequences, H heads, I queries, J keys, D width.
 """
-import json
 import math
+import os
 import sys
 
 import torch
 from torch.nn.functional import _scaled_dot_product_attention
 from torch.nn.utils.rnn import pad_sequence
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from torch_answers import answer_all, with_gradients
 
 
 def padded(x, lengths):
@@ -114,14 +117,8 @@ def answer(question):
     else:
         output = scores(q, k, t, options, distance).masked_fill(~visible, -math.inf).softmax(-1) @ v
 
-    output = unpadded(output, query_lengths)
-    output.backward(torch.tensor(question["upstream"]).reshape(output.shape))
-    found = {name: tensor.grad for name, tensor in t.items() if name != "mask"}
-    found["output"] = output.detach()
-    return {name: value.double().flatten().tolist() for name, value in found.items()}
+    learned = {name: tensor for name, tensor in t.items() if name != "mask"}
+    return with_gradients(unpadded(output, query_lengths), question["upstream"], learned)
 
 
-with open(sys.argv[1]) as file:
-    questions = json.load(file)
-with open(sys.argv[2], "w") as file:
-    json.dump([answer(question) for question in questions], file)
+answer_all(answer)

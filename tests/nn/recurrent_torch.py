@@ -4,11 +4,14 @@ usage: recurrent_torch.py <questions.json> <answers.json>
 Lists of equal length. question: kind ("RNN" or "GRU"), dtype, in, width, layers, bidirectional, lengths, x [N * in],
 upstream [N * out], weights {name: values}. answer: output [N * out], x (its gradient) and a gradient for each weight.
 """
-import json
+import os
 import sys
 
 import torch
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from torch_answers import answer_all, with_gradients
 
 
 def answer(question):
@@ -28,14 +31,7 @@ def answer(question):
     x = tensor(question["x"], sum(lengths), question["in"]).requires_grad_()
     packed, _ = model(pack_sequence(x.split(lengths), enforce_sorted=False))
     output = torch.cat(unpack_sequence(packed))
-    output.backward(tensor(question["upstream"], *output.shape))
-
-    found = {name: parameter.grad for name, parameter in model.named_parameters()}
-    found.update(output=output.detach(), x=x.grad)
-    return {name: value.double().flatten().tolist() for name, value in found.items()}
+    return with_gradients(output, question["upstream"], {**dict(model.named_parameters()), "x": x})
 
 
-with open(sys.argv[1]) as file:
-    questions = json.load(file)
-with open(sys.argv[2], "w") as file:
-    json.dump([answer(question) for question in questions], file)
+answer_all(answer)

@@ -8,14 +8,17 @@ weights {name: {shape, values}} with our names, upstream, and the inputs of the 
   encoder_decoder  source and target ids with their lengths
 answer: output and a gradient for each weight and each of x and memory.
 """
-import json
 import math
+import os
 import sys
 
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.nn.utils.stateless import functional_call
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from torch_answers import answer_all, with_gradients
 
 PARTS = {  # theirs: ours
     "self_attn.in_proj_": ["attention.query_key_value."],
@@ -108,14 +111,7 @@ def answer(question):
     else:
         output = encode(question, weights, "", padded(inputs["x"], lengths), lengths)
 
-    output = unpadded(output, lengths)
-    output.backward(torch.tensor(question["upstream"]).reshape(output.shape))
-    found = {name: tensor.grad for name, tensor in {**weights, **inputs}.items()}
-    found["output"] = output.detach()
-    return {name: value.double().flatten().tolist() for name, value in found.items()}
+    return with_gradients(unpadded(output, lengths), question["upstream"], {**weights, **inputs})
 
 
-with open(sys.argv[1]) as file:
-    questions = json.load(file)
-with open(sys.argv[2], "w") as file:
-    json.dump([answer(question) for question in questions], file)
+answer_all(answer)

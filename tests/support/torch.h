@@ -24,7 +24,7 @@ inline constexpr const char* kNoTorch =
     "/usr/bin/python3 has no torch (Debian package python3-torch): nothing to compare with";
 
 inline int run_python(const std::string& arguments) {
-  return std::system((std::string(kPython) + " " + arguments).c_str());
+  return std::system((std::string(kPython) + " -B " + arguments).c_str());
 }
 
 inline bool has_torch() {

@@ -88,13 +88,13 @@ HeadDescription electra_discriminator() {
 }
 
 EncoderFamily roberta_like(std::string model_type, std::string class_name) {
-  return {.model_type = std::move(model_type),
-          .class_name = std::move(class_name),
-          .prefix = "roberta.",
-          .read_config = read_roberta,
-          .names = encoder_names(),
-          .heads = {dense_classifier(Activation::tanh), token_head("classifier"), lm_head(),
-                    answer_head("qa_outputs")}};
+  return {
+      .model_type = std::move(model_type),
+      .class_name = std::move(class_name),
+      .prefix = "roberta.",
+      .read_config = read_roberta,
+      .names = encoder_names(),
+      .heads = {dense_classifier(Activation::tanh), token_head("classifier"), lm_head(), answer_head("qa_outputs")}};
 }
 
 }  // namespace

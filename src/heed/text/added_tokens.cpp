@@ -85,12 +85,7 @@ std::optional<AddedTokens::Matcher::Match> AddedTokens::Matcher::next(std::strin
   for (std::size_t begin = from; begin < text.size(); ++begin) {
     if (!starts_[static_cast<unsigned char>(text[begin])]) continue;
     std::optional<Match> longest;
-    std::int32_t node = Trie::root();
-    for (std::size_t at = begin; at < text.size(); ++at) {
-      node = trie_.child(node, text[at]);
-      if (node == Trie::kNone) break;
-      if (trie_.value(node) != Trie::kNone) longest = Match{begin, at + 1, trie_.value(node)};
-    }
+    trie_.for_each_at(text, begin, [&](std::size_t end, std::int32_t token) { longest = Match{begin, end, token}; });
     if (longest) return longest;
   }
   return std::nullopt;

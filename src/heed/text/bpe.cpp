@@ -29,7 +29,7 @@ DropoutSource::~DropoutSource() {
 }
 
 Bpe::Bpe(Vocabulary vocabulary, const Merges& merges, BpeOptions options, const std::string& file)
-    : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
+    : VocabularyModel(std::move(vocabulary)), options_(std::move(options)) {
   std::size_t slots = 16;
   while (slots < 2 * merges.size()) slots *= 2;
   merges_.resize(slots);

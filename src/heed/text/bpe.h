@@ -5,8 +5,7 @@
 #include <array>
 
 #include "heed/base/random.h"
-#include "heed/text/model.h"
-#include "heed/text/vocabulary.h"
+#include "heed/text/vocabulary_model.h"
 #include "heed/text/word_cache.h"
 
 namespace heed::text {
@@ -34,16 +33,13 @@ class DropoutSource {
   Sequence* previous_;
 };
 
-class Bpe final : public Model {
+class Bpe final : public VocabularyModel {
  public:
   using Merges = std::vector<std::pair<std::string, std::string>>;
   // Both sides of a merge and what they make must be tokens; throws bad_format with `file` otherwise.
   Bpe(Vocabulary vocabulary, const Merges& merges, BpeOptions options, const std::string& file);
 
   void tokenize(std::string_view word, std::vector<Piece>& pieces) const override;
-  std::optional<std::int32_t> id_of(std::string_view token) const override { return vocabulary_.find(token); }
-  std::string_view token_of(std::int32_t id) const override { return vocabulary_.token(id); }
-  std::int32_t size() const override { return vocabulary_.size(); }
   Json to_json() const override;
 
  private:
@@ -66,7 +62,6 @@ class Bpe final : public Model {
   void merge_short(std::vector<Symbol>& symbols) const;
   void merge_long(std::vector<Symbol>& symbols, Sequence* random) const;
 
-  Vocabulary vocabulary_;
   BpeOptions options_;
   std::vector<Merge> merges_;  // open addressing, a power of two
   bool plain_;                 // no prefix and no suffix

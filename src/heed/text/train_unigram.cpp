@@ -55,15 +55,10 @@ class Lexicon {
     for (std::size_t begin = 0; begin < word.size();) {
       const std::size_t character = utf8_decode(word, begin).length;
       bool covered = false;
-      std::int32_t node = Trie::root();
-      for (std::size_t end = begin; end < word.size();) {
-        node = trie_.child(node, word[end++]);
-        if (node == Trie::kNone) break;
-        const std::int32_t id = trie_.value(node);
-        if (id == Trie::kNone) continue;
+      trie_.for_each_at(word, begin, [&](std::size_t end, std::int32_t id) {
         visit(begin, end, id, pieces_[static_cast<std::size_t>(id)].score);
         covered |= end - begin == character;
-      }
+      });
       if (!covered) visit(begin, begin + character, 0, least_ - kUnknownPenalty);
       begin += character;
     }

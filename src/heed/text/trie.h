@@ -29,6 +29,16 @@ class Trie {
   }
   // The value of the key that ends at `node`, or kNone.
   std::int32_t value(std::int32_t node) const { return cells_[static_cast<std::size_t>(node)].value; }
+  // Calls visit(end, value) for each key that `text` has from `begin` to `end`, the shortest first.
+  template <class Visit>
+  void for_each_at(std::string_view text, std::size_t begin, const Visit& visit) const {
+    std::int32_t node = root();
+    for (std::size_t end = begin; end < text.size();) {
+      node = child(node, text[end++]);
+      if (node == kNone) return;
+      if (value(node) != kNone) visit(end, value(node));
+    }
+  }
 
  private:
   struct Cell {

@@ -88,15 +88,10 @@ void Unigram::find_best(std::string_view word, std::vector<Best>& best) const {
         here = {so_far + score, id, static_cast<std::uint32_t>(begin)};
       }
     };
-    std::int32_t node = Trie::root();
-    for (std::size_t end = begin; end < word.size();) {
-      node = trie_.child(node, word[end++]);
-      if (node == Trie::kNone) break;
-      const std::int32_t id = trie_.value(node);
-      if (id == Trie::kNone) continue;
+    trie_.for_each_at(word, begin, [&](std::size_t end, std::int32_t id) {
       offer(end, scores_[static_cast<std::size_t>(id)], id);
       covered |= end - begin == character;
-    }
+    });
     if (!covered) offer(begin + character, unknown_score_, unknown_.value_or(kMissing));
     begin += character;
   }

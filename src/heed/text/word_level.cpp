@@ -5,7 +5,9 @@
 namespace heed::text {
 
 WordLevel::WordLevel(Vocabulary vocabulary, std::string unk_token)
-    : vocabulary_(std::move(vocabulary)), unk_token_(std::move(unk_token)), unknown_(vocabulary_.find(unk_token_)) {}
+    : VocabularyModel(std::move(vocabulary)),
+      unk_token_(std::move(unk_token)),
+      unknown_(vocabulary_.find(unk_token_)) {}
 
 void WordLevel::tokenize(std::string_view word, std::vector<Piece>& pieces) const {
   std::optional<std::int32_t> id = vocabulary_.find(word);

@@ -16,7 +16,7 @@ Trie make_trie(const Vocabulary& vocabulary) {
 }  // namespace
 
 WordPiece::WordPiece(Vocabulary vocabulary, WordPieceOptions options)
-    : vocabulary_(std::move(vocabulary)),
+    : VocabularyModel(std::move(vocabulary)),
       options_(std::move(options)),
       trie_(make_trie(vocabulary_)),
       continuation_(trie_.walk(Trie::root(), options_.continuing_subword_prefix)),

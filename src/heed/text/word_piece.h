@@ -2,9 +2,8 @@
 // that cannot be covered is one unknown token.
 #pragma once
 
-#include "heed/text/model.h"
 #include "heed/text/trie.h"
-#include "heed/text/vocabulary.h"
+#include "heed/text/vocabulary_model.h"
 
 namespace heed::text {
 
@@ -14,18 +13,14 @@ struct WordPieceOptions {
   std::int64_t max_input_chars_per_word = 100;  // longer words are unknown
 };
 
-class WordPiece final : public Model {
+class WordPiece final : public VocabularyModel {
  public:
   WordPiece(Vocabulary vocabulary, WordPieceOptions options);
 
   void tokenize(std::string_view word, std::vector<Piece>& pieces) const override;
-  std::optional<std::int32_t> id_of(std::string_view token) const override { return vocabulary_.find(token); }
-  std::string_view token_of(std::int32_t id) const override { return vocabulary_.token(id); }
-  std::int32_t size() const override { return vocabulary_.size(); }
   Json to_json() const override;
 
  private:
-  Vocabulary vocabulary_;
   WordPieceOptions options_;
   Trie trie_;
   std::int32_t continuation_;  // the trie's node after the prefix
