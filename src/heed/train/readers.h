@@ -1,0 +1,83 @@
+// Labelled data from files, row by row: lines of text, TSV, CSV, JSON lines, CoNLL columns, CoNLL-U and SQuAD. The file is
+// mapped, not loaded, so it may be larger than memory (SQuAD files alone are parsed whole). Rows must be UTF-8; a byte
+// order mark is skipped, and lines may end in CR LF. docs/data.md describes the formats.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heed/train/example.h"
+
+namespace heed {
+
+enum class RowKind {
+  text,       // a text or a pair, with labels or a score
+  words,      // a sentence in words, each with a label
+  questions,  // a question, its context and the answers in it
+};
+
+// Where a row's fields are: names (of the header, of JSON fields, of CoNLL-U's columns) or numbers from 0. What is not
+// set is taken by its usual name, given here, if the file has it; what is set must be there.
+struct Columns {
+  std::string text{};     // "text", column 0 without a header; for questions "question"
+  std::string pair{};     // "text_pair"; for questions "context"
+  std::string words{};    // "words"; CoNLL column 0, CoNLL-U "form"
+  std::string label{};    // "label"; for words "tags", CoNLL the last column, CoNLL-U "upos"
+  std::string score{};    // "score"
+  std::string answers{};  // "answers": {"text": [..], "answer_start": [..]}
+  std::string id{};       // "id"
+};
+
+struct DataSource {
+  std::filesystem::path file{};
+  // lines, tsv, csv, jsonl, conll, conllu or squad; "": by the extension (.txt, .tsv, .csv, .jsonl, .conll or .bio,
+  // .conllu, .json).
+  std::string format{};
+  std::optional<RowKind> rows{};  // default: words for conll and conllu, questions for squad, else text
+  Columns columns{};
+  bool header = true;        // tsv, csv: the first row names the columns
+  bool label_first = false;  // lines: "label text", separated by a space or a tab
+  char label_separator = 0;  // splits a label into several, for texts with any number of labels
+  // Rows that are malformed are skipped and counted up to this many; one more throws.
+  std::size_t max_bad_rows = 0;
+};
+
+struct BadRows {
+  std::size_t count = 0;
+  std::vector<std::string> messages{};  // of the first few, each with file and line
+};
+
+class ExampleReader {
+ public:
+  virtual ~ExampleReader() = default;
+
+  // The next row that is well-formed; false at the end. Throws bad_format for one malformed row more than allowed.
+  bool next(Example& example);
+  // Where next() goes on. Any value it had may be given to seek(), also of another reader of the same source.
+  virtual std::uint64_t position() const = 0;
+  virtual void seek(std::uint64_t position) = 0;
+  virtual std::uint64_t end() const = 0;  // the position behind the last row
+  // Each malformed row counts once, however often it is passed.
+  const BadRows& bad_rows() const { return bad_rows_; }
+
+ protected:
+  explicit ExampleReader(std::size_t max_bad_rows) : max_bad_rows_(max_bad_rows) {}
+  // The row at position(), which moves behind it even when this throws bad_format; false at the end.
+  virtual bool read(Example& example) = 0;
+
+ private:
+  void count_bad_row(std::uint64_t place, const std::string& message);
+
+  std::size_t max_bad_rows_;
+  BadRows bad_rows_;
+  std::uint64_t counted_to_ = 0;  // positions before it are counted
+};
+
+// Throws not_found, and invalid_argument for a format or a column that does not fit, also when the header lacks it.
+std::unique_ptr<ExampleReader> open_reader(const DataSource& source);
+
+}  // namespace heed
