@@ -2,14 +2,14 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/gemm_run.h"
-#include "bench/machine_probe.h"
+#include "heed/kernels/machine_probe.h"
 
 namespace heed::bench {
 namespace {
 
 void run_gemm(benchmark::State& state, const std::string& library, const GemmCase& gemm) {
   const auto run = prepare_gemm(library, gemm);
-  const double peak = peak_gflops(gemm.threads);
+  const double peak = kernels::peak_gflops(gemm.threads);
   for (auto _ : state) run->run();
   const double giga = gemm.flops() * static_cast<double>(state.iterations()) * 1e-9;
   state.counters["gflops"] = benchmark::Counter(giga, benchmark::Counter::kIsRate);

@@ -3,8 +3,8 @@
 // before.
 #include <benchmark/benchmark.h>
 
-#include "bench/machine_probe.h"
 #include "heed/base/parallel.h"
+#include "heed/kernels/machine_probe.h"
 #include "heed/tensor/autograd.h"
 #include "ops/op_case.h"
 
@@ -29,7 +29,7 @@ void run_op(benchmark::State& state, const testing::OpCase& c, int threads, bool
   }
   const Tensor output = c.run(inputs).detach();
   const Tensor upstream = Tensor::full(output.shape(), 1.0);
-  const double limit_of_machine = c.flops > 0 ? peak_gflops(threads) : read_bandwidth_gb(threads);
+  const double limit_of_machine = c.flops > 0 ? kernels::peak_gflops(threads) : kernels::read_bandwidth_gb(threads);
   for (auto _ : state) {
     const Tensor y = c.run(inputs);
     if (with_backward) {

@@ -11,10 +11,10 @@
 #include "bench/attention_run.h"
 #include "bench/encoder_run.h"
 #include "bench/gemm_run.h"
-#include "bench/machine_probe.h"
 #include "bench/timing.h"
 #include "bench/tokenize_run.h"
 #include "heed/base/error.h"
+#include "heed/kernels/machine_probe.h"
 
 namespace heed::bench {
 namespace {
@@ -34,12 +34,12 @@ int threads_of(const json& command) {
 }
 
 json peak(const json& command) {
-  const double gflops = peak_gflops(threads_of(command));
+  const double gflops = kernels::peak_gflops(threads_of(command));
   return {{"t", 1 / gflops * 1e-9}, {"gflops", gflops}};
 }
 
 json bandwidth(const json& command) {
-  const double gigabytes = read_bandwidth_gb(threads_of(command));
+  const double gigabytes = kernels::read_bandwidth_gb(threads_of(command));
   return {{"t", 1 / gigabytes * 1e-9}, {"gb_per_s", gigabytes}};
 }
 

@@ -9,19 +9,22 @@ namespace heed::cli {
 
 class Progress {
  public:
-  // `label` goes before the bar. Time left is judged by tokens, for steps may differ in size.
-  Progress(std::string label, std::int64_t steps, std::int64_t tokens);
+  // `label` goes before the bar. Time left is judged by tokens, for steps may differ in size. The first `done` steps
+  // are done already; `tokens` are those still to come.
+  Progress(std::string label, std::int64_t steps, std::int64_t tokens, std::int64_t done = 0);
   ~Progress();  // ends the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // After each step, with its loss and its tokens.
-  void step_done(double loss, std::int64_t tokens);
+  // After each step, with its loss, its tokens and perhaps its floating-point operations, which are then shown against
+  // the best this machine can do.
+  void step_done(double loss, std::int64_t tokens, double operations = 0);
   double seconds() const;
 
  private:
   std::string label_;
-  std::int64_t steps_, tokens_, steps_done_ = 0, tokens_done_ = 0;
+  std::int64_t steps_, tokens_, steps_done_, tokens_done_ = 0;
+  double operations_ = 0, peak_ = 0;
   std::chrono::steady_clock::time_point start_;
   double shown_at_ = 0;
   bool terminal_;

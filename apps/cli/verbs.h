@@ -20,6 +20,8 @@ void add_tokenize(CLI::App& app, int& result);    // text to ids
 void add_detokenize(CLI::App& app, int& result);  // ids to text
 void add_tokenizer(CLI::App& app, int& result);   // trains tokenizers
 
+void add_train(CLI::App& app, int& result);  // trains and fine-tunes models
+
 // Models on texts; texts.h is what they share.
 void add_embed(CLI::App& app, int& result);       // vectors
 void add_similarity(CLI::App& app, int& result);  // how alike texts are

@@ -32,17 +32,24 @@ Tensor EncoderModel::logits(const Tensor& rows, const Context& context) const {
   return head_->forward(rows, context.child("head"));
 }
 
+Tensor EncoderModel::logits_of(const Tensor& hidden, const Offsets& offsets, const Context& context) const {
+  HEED_CHECK(head_, "[EncoderModel] has no head");
+  switch (head_->input()) {
+    case HeadDescription::Input::tokens: return logits(hidden, context);
+    case HeadDescription::Input::first_token: return logits(first_tokens(hidden, offsets), context);
+    case HeadDescription::Input::pooler: return logits(encoder_.pooled(hidden, offsets), context);
+  }
+  fail(ErrorKind::internal, "[EncoderModel] a head of unknown input");
+}
+
 EncoderOutput EncoderModel::forward(const EncoderInput& input, const Context& context, bool with_states) const {
   EncoderOutput out;
   out.hidden = encoder_.forward(input, context.child("encoder"), with_states ? &out.states : nullptr);
   const Offsets& offsets = input.ids.offsets;
   if (encoder_.has_pooler()) out.pooled = encoder_.pooled(out.hidden, offsets);
   if (head_) {
-    switch (head_->input()) {
-      case HeadDescription::Input::tokens: out.logits = logits(out.hidden, context); break;
-      case HeadDescription::Input::first_token: out.logits = logits(first_tokens(out.hidden, offsets), context); break;
-      case HeadDescription::Input::pooler: out.logits = logits(out.pooled, context); break;
-    }
+    const bool reads_pooler = head_->input() == HeadDescription::Input::pooler;
+    out.logits = reads_pooler ? logits(out.pooled, context) : logits_of(out.hidden, offsets, context);
     context.tap("logits", out.logits);
   }
   return out;

@@ -32,10 +32,13 @@ class EncoderModel : public Module {
   // The parts of forward(), for those who need logits of some rows only: masked words, say.
   Tensor encode(const EncoderInput& input, const Context& context) const;
   Tensor logits(const Tensor& rows, const Context& context) const;
+  // The logits of all hidden states [N, C]: of every token, or of every sequence, as the head has it.
+  Tensor logits_of(const Tensor& hidden, const Offsets& offsets, const Context& context) const;
 
   const EncoderConfig& config() const { return config_; }
   Head head() const { return head_kind_; }
   const TextEncoder& encoder() const { return encoder_; }
+  TextEncoder& encoder() { return encoder_; }
   void visit(Visitor& visitor) override;
 
  private:

@@ -5,6 +5,7 @@
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/normalize.h"
+#include "heed/tensor/autograd.h"
 
 namespace heed {
 namespace {
@@ -107,7 +108,11 @@ Tensor TextEncoder::forward(const EncoderInput& input, const Context& context, s
     const Context layer = context.child("layer", static_cast<std::uint64_t>(i));
     for (std::int64_t j = 0; j < config_.blocks_per_group; ++j) {
       const Context block = config_.blocks_per_group == 1 ? layer : layer.child("block", static_cast<std::uint64_t>(j));
-      x = blocks_[static_cast<std::size_t>(first + j)].forward(Packed(x, offsets), call, block);
+      const Block& part = blocks_[static_cast<std::size_t>(first + j)];
+      const auto run = [&part, offsets, call, block](std::span<const Tensor> inputs) {
+        return part.forward(Packed(inputs[0], offsets), call, block);
+      };
+      x = context.recomputes() ? checkpoint(run, {x}) : run(std::span(&x, 1));
     }
     if (states) states->push_back(x);
   }

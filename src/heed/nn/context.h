@@ -34,7 +34,15 @@ class Context {
     return context;
   }
 
+  // The same, with blocks computed again on the way back instead of kept (tensor/autograd.h, checkpoint).
+  Context recomputing(bool wanted = true) const {
+    Context context = *this;
+    context.recompute_ = wanted;
+    return context;
+  }
+
   bool is_training() const { return training_; }
+  bool recomputes() const { return recompute_; }
   bool is_watched() const { return probe_ != nullptr; }
 
   // The context of a part: its name extends the path, which names taps and separates the random numbers of dropout.
@@ -59,7 +67,7 @@ class Context {
   DropoutKey dropout_key() const { return {seed_, stream_id(step_, place_)}; }
 
  private:
-  bool training_ = false;
+  bool training_ = false, recompute_ = false;
   std::uint64_t seed_ = 0, step_ = 0, place_ = 0;
   Probe* probe_ = nullptr;
   std::string path_;

@@ -11,15 +11,6 @@ namespace {
 
 using SentencePooling = SentenceEmbedding::Pooling;
 
-Tensor pooled(const Tensor& hidden, const Offsets& offsets, SentencePooling pooling) {
-  switch (pooling) {
-    case SentencePooling::cls: return first_tokens(hidden, offsets);
-    case SentencePooling::mean: return pool(Packed(hidden, offsets), Pooling::mean);
-    case SentencePooling::max: return pool(Packed(hidden, offsets), Pooling::max);
-  }
-  fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
-}
-
 double dot(const float* a, const float* b, std::int64_t size) {
   double sum = 0;
   for (std::int64_t i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
@@ -40,6 +31,15 @@ std::string prompt_text(const SentenceEmbedding& settings, const std::optional<s
 }
 
 }  // namespace
+
+Tensor pool_sentences(const Tensor& hidden, const Offsets& offsets, SentencePooling pooling) {
+  switch (pooling) {
+    case SentencePooling::cls: return first_tokens(hidden, offsets);
+    case SentencePooling::mean: return pool(Packed(hidden, offsets), Pooling::mean);
+    case SentencePooling::max: return pool(Packed(hidden, offsets), Pooling::max);
+  }
+  fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
+}
 
 SentencePooling pooling_named(std::string_view name) {
   if (name == "cls") return SentencePooling::cls;
@@ -62,7 +62,7 @@ Tensor embed(const TextModel& model, const std::vector<std::string>& texts, cons
   Tensor vectors = Tensor::empty({static_cast<std::int64_t>(texts.size()), width});
   model.for_each_batch(encodings, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
     const Tensor hidden = model.encoder().encode(input, Context());
-    const Tensor rows = pooled(hidden, input.ids.offsets, options.pooling.value_or(settings.pooling));
+    const Tensor rows = pool_sentences(hidden, input.ids.offsets, options.pooling.value_or(settings.pooling));
     for (std::size_t b = 0; b < chosen.size(); ++b) {
       const float* row = rows.data<float>() + static_cast<std::int64_t>(b) * width;
       float* vector = vectors.mutable_data<float>() + static_cast<std::int64_t>(chosen[b]) * width;

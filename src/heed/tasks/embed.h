@@ -19,6 +19,9 @@ struct EmbedOptions {
 // "cls", "mean" or "max"; throws invalid_argument for another.
 SentenceEmbedding::Pooling pooling_named(std::string_view name);
 
+// One row a sequence: hidden [N, C] to [B, C].
+Tensor pool_sentences(const Tensor& hidden, const Offsets& offsets, SentenceEmbedding::Pooling pooling);
+
 // [texts, C]. Texts that are too long are cut.
 Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options = {});
 

@@ -1,5 +1,5 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "bench/machine_probe.cpp"
+#define HWY_TARGET_INCLUDE "heed/kernels/machine_probe.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h re-includes this file once per instruction set.
 #include <hwy/highway.h>
@@ -8,7 +8,7 @@
 #include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
-namespace heed::bench::HWY_NAMESPACE {
+namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Twelve chains hide the latency of the multiply-add on all CPUs that have two units for it. The number of flops goes
@@ -43,25 +43,32 @@ float read_all(const float* data, std::size_t count) {
   return hn::GetLane(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
 }
 
-}  // namespace heed::bench::HWY_NAMESPACE
+}  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <vector>
 
-#include "bench/machine_probe.h"
-#include "bench/timing.h"
 #include "heed/base/parallel.h"
+#include "heed/kernels/machine_probe.h"
 
-namespace heed::bench {
+namespace heed::kernels {
 HWY_EXPORT(multiply_add_chains);
 HWY_EXPORT(read_all);
 
 namespace {
 
 std::atomic<float> sink;
+
+template <class Body>
+double seconds_of(const Body& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 }  // namespace
 
@@ -100,5 +107,5 @@ double read_bandwidth_gb(int threads) {
   return best;
 }
 
-}  // namespace heed::bench
+}  // namespace heed::kernels
 #endif  // HWY_ONCE

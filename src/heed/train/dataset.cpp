@@ -1,0 +1,123 @@
+#include "heed/train/dataset.h"
+
+#include <numeric>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+
+namespace heed {
+
+DataSource data_source(const TrainConfig& config, const HeadPlan& plan, const std::string& file) {
+  return {.file = file,
+          .format = config.data.format,
+          .rows = rows_of(plan.task),
+          .columns = {.text = plan.text,
+                      .pair = plan.pair,
+                      .words = plan.words,
+                      .label = plan.label,
+                      .score = plan.score},
+          .header = config.data.header,
+          .label_first = config.data.label_first,
+          .label_separator = config.data.label_separator.empty() ? '\0' : config.data.label_separator[0],
+          .max_bad_rows = static_cast<std::size_t>(config.data.max_bad_rows)};
+}
+
+namespace {
+
+std::uint32_t length_of(std::span<const text::Encoding> sequences) {
+  std::size_t tokens = 0;
+  for (const text::Encoding& sequence : sequences) tokens += sequence.size();
+  return static_cast<std::uint32_t>(tokens);
+}
+
+}  // namespace
+
+Dataset::Dataset(const TrainConfig& config, const std::vector<HeadPlan>& plans, const std::vector<std::string>& files,
+                 const TaskList& tasks)
+    : tasks_(tasks) {
+  for (const std::string& file : files) {
+    auto& readers = readers_.emplace_back();
+    for (std::size_t head = 0; head < plans.size(); ++head) {
+      readers.push_back(open_reader(data_source(config, plans[head], file)));
+    }
+  }
+}
+
+bool Dataset::next_row(std::size_t file, std::vector<Example>& row) {
+  auto& readers = readers_[file];
+  row.resize(readers.size());
+  while (readers[0]->next(row[0])) {
+    bool whole = true;
+    for (std::size_t head = 1; head < readers.size(); ++head) {
+      // A head whose reader skipped this row, as malformed, is behind it by now.
+      while (row[head].line < row[0].line || row[head].file != row[0].file) {
+        if (!readers[head]->next(row[head])) return false;
+      }
+      whole = whole && row[head].line == row[0].line;
+    }
+    if (whole) return true;
+  }
+  return false;
+}
+
+void Dataset::for_each_row(const std::function<void(const std::vector<Example>&)>& use) {
+  for (std::size_t file = 0; file < readers_.size(); ++file) {
+    for (auto& reader : readers_[file]) reader->seek(0);
+    std::vector<Example> row;
+    while (next_row(file, row)) use(row);
+  }
+}
+
+void Dataset::index(const std::function<void(double)>& progress) {
+  lengths_.clear();
+  places_.clear();
+  rows_ = 0;
+  for (std::size_t file = 0; file < readers_.size(); ++file) {
+    for (auto& reader : readers_[file]) reader->seek(0);
+    ExampleReader& main = *readers_[file][0];
+    std::vector<Example> row;
+    for (std::uint64_t position = main.position(); next_row(file, row); position = main.position()) {
+      const auto samples = tasks_[0]->encode(row[0]);
+      for (std::size_t window = 0; window < samples.size(); ++window) {
+        places_.push_back({position, static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(rows_),
+                           static_cast<std::uint32_t>(window)});
+        lengths_.push_back(length_of(samples[window]));
+      }
+      ++rows_;
+      if (progress && rows_ % 1000 == 0) {
+        progress((static_cast<double>(file) + static_cast<double>(position) / static_cast<double>(main.end())) /
+                 static_cast<double>(readers_.size()));
+      }
+    }
+  }
+}
+
+std::int64_t Dataset::tokens() const {
+  return std::accumulate(lengths_.begin(), lengths_.end(), std::int64_t{0});
+}
+
+std::size_t Dataset::bad_rows() const {
+  std::size_t count = 0;
+  for (const auto& readers : readers_) count += readers[0]->bad_rows().count;
+  return count;
+}
+
+Sample Dataset::sample(std::size_t number, std::uint64_t seed, std::int64_t epoch) {
+  HEED_CHECK(number < places_.size(), "[Dataset] sample ", number, " of ", places_.size());
+  const Place& place = places_[number];
+  for (auto& reader : readers_[place.file]) reader->seek(place.position);
+  std::vector<Example> row;
+  HEED_CHECK_AS(io, next_row(place.file, row), "[Dataset] the data changed while it was in use: a row is gone");
+  std::vector<std::vector<text::Encoding>> samples = tasks_[0]->encode(row[0]);
+  HEED_CHECK_AS(io, place.window < samples.size(), row[0].file, ":", row[0].line, ": changed while it was in use");
+  Sample sample{.sequences = std::move(samples[place.window]), .number = place.row};
+  const std::string text = tasks_[0]->text_of(row[0]);
+  const SampleDraw draw{seed, stream_id("sample", epoch, number)};
+  for (std::size_t head = 0; head < tasks_.size(); ++head) {
+    sample.targets.push_back(tasks_[head]->targets(row[head], text, sample.sequences, draw));
+  }
+  sample.rows = std::move(row);
+  return sample;
+}
+
+}  // namespace heed

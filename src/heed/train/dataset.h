@@ -1,0 +1,55 @@
+// The samples of a split. Rows stay in their files: one pass notes where each sample begins and how long it is, and a
+// batch reads its rows again. Memory grows by some bytes a sample, whatever the size of the data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "heed/train/task.h"
+
+namespace heed {
+
+// The tasks of a run's heads, main one first; they must outlive data sets.
+using TaskList = std::vector<std::unique_ptr<TrainTask>>;
+
+// A file of the run's data with the columns of one head.
+DataSource data_source(const TrainConfig& config, const HeadPlan& plan, const std::string& file);
+
+class Dataset {
+ public:
+  // Opens the files once for each head, with its columns.
+  Dataset(const TrainConfig& config, const std::vector<HeadPlan>& plans, const std::vector<std::string>& files,
+          const TaskList& tasks);
+
+  // Calls use(rows) for each row, one Example a head, from the first to the last.
+  void for_each_row(const std::function<void(const std::vector<Example>&)>& use);
+  // Makes the list of samples; progress(share done). Must come before what follows.
+  void index(const std::function<void(double)>& progress = {});
+
+  std::size_t size() const { return lengths_.size(); }
+  std::span<const std::uint32_t> lengths() const { return lengths_; }  // in tokens
+  std::int64_t tokens() const;
+  std::size_t rows() const { return rows_; }
+  std::size_t bad_rows() const;
+  // `seed` and `epoch` make the random choices of tasks that have any.
+  Sample sample(std::size_t number, std::uint64_t seed, std::int64_t epoch);
+
+ private:
+  struct Place {
+    std::uint64_t position;
+    std::uint32_t file, row, window;
+  };
+  // The row at the reader's place, as each head sees it; false at the end of the file.
+  bool next_row(std::size_t file, std::vector<Example>& row);
+
+  const TaskList& tasks_;
+  std::vector<std::vector<std::unique_ptr<ExampleReader>>> readers_;  // [file][head]
+  std::vector<std::uint32_t> lengths_;
+  std::vector<Place> places_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace heed

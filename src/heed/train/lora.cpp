@@ -1,0 +1,69 @@
+#include "heed/train/lora.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/matmul.h"
+
+namespace heed {
+namespace {
+
+// Uniform in +-1/sqrt(in), a function of seed and name.
+Tensor first_a(std::int64_t rank, std::int64_t in, std::uint64_t seed, const std::string& name) {
+  Tensor a = Tensor::empty({rank, in});
+  auto* values = a.mutable_data<float>();
+  const double bound = 1 / std::sqrt(static_cast<double>(in));
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    const double unit = uniform_double(seed, stream_id("lora", name), static_cast<std::uint64_t>(i));
+    values[i] = static_cast<float>((2 * unit - 1) * bound);
+  }
+  return a;
+}
+
+}  // namespace
+
+Lora::Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alpha,
+           const std::vector<std::string>& targets, std::uint64_t seed)
+    : scale_(alpha / static_cast<double>(rank)) {
+  HEED_CHECK(rank > 0, "[lora] rank ", rank, ", expected at least 1");
+  for (NamedParameter& each : parameters) {
+    if (each.name.starts_with("head.")) continue;
+    each.parameter->set_requires_grad(false);
+    const bool chosen = each.parameter->rank() == 2 && std::ranges::any_of(targets, [&](const std::string& target) {
+                          return each.name.find(target) != std::string::npos;
+                        });
+    if (!chosen) continue;
+    const std::int64_t out = each.parameter->size(0), in = each.parameter->size(1);
+    Tensor a = first_a(rank, in, seed, each.name), b = Tensor::zeros({out, rank});
+    a.set_requires_grad();
+    b.set_requires_grad();
+    additions_.push_back({each.name, each.parameter, *each.parameter, a, b});
+  }
+  std::string list;
+  for (const std::string& target : targets) (list += list.empty() ? "" : ", ") += target;
+  HEED_CHECK(!additions_.empty(), "[lora] no weight has one of these in its name: ", list);
+}
+
+std::vector<NamedParameter> Lora::parameters() {
+  std::vector<NamedParameter> list;
+  for (Addition& addition : additions_) {
+    list.push_back({addition.name + ".lora_a", &addition.a});
+    list.push_back({addition.name + ".lora_b", &addition.b});
+  }
+  return list;
+}
+
+void Lora::merge() {
+  for (Addition& addition : additions_) {
+    *addition.place = add(addition.weight, scale(matmul(addition.b, addition.a), scale_));
+  }
+}
+
+void Lora::restore() {
+  for (Addition& addition : additions_) *addition.place = addition.weight;
+}
+
+}  // namespace heed

@@ -1,0 +1,31 @@
+#include "heed/train/run_log.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+
+namespace heed {
+
+RunLog::RunLog(const std::filesystem::path& folder, std::int64_t step) : path_(folder / "log.jsonl") {
+  std::string kept;
+  std::ifstream old(path_);
+  for (std::string line; std::getline(old, line);) {
+    const Json fields = Json::parse(line, nullptr, false);
+    if (fields.is_object() && fields.value("step", step + 1) <= step) kept += line + "\n";
+  }
+  replace_file(path_, kept);
+}
+
+void RunLog::write(std::int64_t step, const Json& fields) {
+  Json line = fields;
+  line["step"] = step;
+  std::ofstream file(path_, std::ios::app);
+  file << line.dump() << "\n";
+  file.close();
+  HEED_CHECK_AS(io, file.good(), path_.string(), ": cannot be written: ", std::strerror(errno));
+}
+
+}  // namespace heed

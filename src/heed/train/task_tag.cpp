@@ -1,0 +1,170 @@
+// A label for each word. The first token of a word carries its label; the others have none. Sentences that are too long
+// are cut into windows side by side.
+#include <algorithm>
+
+#include "heed/base/error.h"
+#include "heed/ops/loss.h"
+#include "heed/tasks/metrics_classify.h"
+#include "heed/tasks/metrics_entities.h"
+#include "heed/train/label_set.h"
+#include "heed/train/task.h"
+
+namespace heed {
+namespace {
+
+// Where each word of the row is in the text, in order, in bytes.
+std::vector<text::Span> word_places(const Example& row, const std::string& text) {
+  std::vector<text::Span> places;
+  std::size_t from = 0;
+  for (const std::string& word : row.words) {
+    const std::size_t at = text.find(word, from);
+    HEED_CHECK_AS(bad_format, at != std::string::npos, row.file, ":", row.line, ": the word \"", word,
+                  "\" is not in the text \"", text, "\" where it should be");
+    from = at + word.size();
+    places.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(from)});
+  }
+  return places;
+}
+
+// Words that have no token of their own count as outside of everything.
+class TagEvaluator : public Evaluator {
+ public:
+  TagEvaluator(bool entities, const LabelSet& labels, std::size_t index, const EncoderModel& model)
+      : entities_(entities), labels_(labels), index_(index), model_(model) {}
+
+  void add(const Batch& batch, const Tensor& hidden) override {
+    const Tensor logits = model_.logits_of(hidden, batch.input.ids.offsets, Context());
+    const auto width = static_cast<std::size_t>(logits.size(1));
+    const float* row = logits.data<float>();
+    for (const Sample& sample : batch.samples) {
+      const Tags& expected = sample.rows[index_].labels;
+      if (expected_.empty() || sample.number != number_) {
+        number_ = sample.number;
+        expected_.push_back(expected);
+        found_.emplace_back(expected.size(), "O");
+        seen_.assign(expected.size(), false);
+      }
+      for (const float place : sample.targets[index_].values) {
+        const auto word = static_cast<std::size_t>(place);
+        if (place >= 0 && !seen_[word]) {
+          found_.back()[word] = labels_[static_cast<std::size_t>(std::max_element(row, row + width) - row)];
+          seen_[word] = true;
+        }
+        row += width;
+      }
+    }
+  }
+
+  Evaluation result() const override {
+    const double accuracy = tag_accuracy(expected_, found_);
+    if (entities_) {
+      const ScoreReport report = entity_report(expected_, found_);
+      const Scores& micro = report.average("micro");
+      return {.metrics = {{"accuracy", accuracy}, {"f1", micro.f1}, {"precision", micro.precision}, {"recall", micro.recall}},
+              .report = report.text(4)};
+    }
+    Labels expected, found;
+    for (const Tags& tags : expected_) std::ranges::copy(tags, std::back_inserter(expected));
+    for (const Tags& tags : found_) std::ranges::copy(tags, std::back_inserter(found));
+    return {.metrics = {{"accuracy", accuracy}}, .report = classification_report(expected, found).text(4)};
+  }
+
+ private:
+  bool entities_;
+  const LabelSet& labels_;
+  std::size_t index_;
+  const EncoderModel& model_;
+  std::vector<Tags> expected_, found_;
+  std::size_t number_ = 0;      // the row that the last of them belong to
+  std::vector<bool> seen_;      // words of it that have been predicted
+};
+
+class TagTask : public TrainTask {
+ public:
+  TagTask(const TrainConfig& config, const text::Tokenizer& tokenizer, std::size_t max_tokens)
+      : TrainTask(tokenizer, max_tokens), metric_(config.tag.metric) {}
+
+  Head head() const override { return Head::token_classification; }
+  void learn(const Example& row) override { labels_.learn(row); }
+  std::vector<std::string> labels() const override { return labels_.list(); }
+  void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
+
+  std::string text_of(const Example& row) const override {
+    std::string text;
+    for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
+    return text;
+  }
+  std::vector<std::vector<text::Encoding>> encode(const Example& row) const override {
+    return samples_of(
+        tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
+  }
+
+  // classes: one a token; values: the number of the word that the token begins, else -1.
+  Targets targets(const Example& row, const std::string& text, std::vector<text::Encoding>& sequences,
+                  const SampleDraw&) const override {
+    HEED_CHECK_AS(bad_format, row.words.size() == row.labels.size(), row.file, ":", row.line, ": ", row.words.size(),
+                  " words and ", row.labels.size(), " labels");
+    const std::vector<text::Span> places = word_places(row, text);
+    const text::Encoding& tokens = sequences[0];
+    Targets result{.classes = std::vector<std::int64_t>(tokens.size(), kNoTarget),
+                   .values = std::vector<float>(tokens.size(), -1.0f)};
+    std::size_t word = 0, last = places.size();
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      if (tokens.special_mask[t]) continue;
+      const text::Span token = tokens.byte_offsets[t];
+      while (word < places.size() && places[word].end <= token.begin) ++word;
+      if (word == places.size()) break;
+      if (token.end <= places[word].begin || word == last) continue;
+      last = word;
+      result.classes[t] = labels_.index_of(row.labels[word], row);
+      result.values[t] = static_cast<float>(word);
+    }
+    return result;
+  }
+
+  double count(const Batch& batch, std::size_t index) const override {
+    std::ptrdiff_t labelled = 0;
+    for (const Sample& sample : batch.samples) {
+      const auto& classes = sample.targets[index].classes;
+      labelled += std::ranges::count_if(classes, [](std::int64_t label) { return label != kNoTarget; });
+    }
+    return static_cast<double>(labelled);
+  }
+
+  Tensor loss(const Batch& batch, std::size_t index, const EncoderModel& model, const Tensor& hidden,
+              const Context& context) const override {
+    const Tensor logits = model.logits_of(hidden, batch.input.ids.offsets, context);  // [N, L]
+    std::vector<std::int64_t> classes;
+    for (const Sample& sample : batch.samples) {
+      std::ranges::copy(sample.targets[index].classes, std::back_inserter(classes));
+    }
+    return cross_entropy(logits, Tensor::from(classes, {logits.size(0)}),
+                         {.ignore_index = kNoTarget, .reduction = Reduction::sum});
+  }
+
+  std::unique_ptr<Evaluator> evaluator(std::size_t index, const EncoderModel& model) const override {
+    return std::make_unique<TagEvaluator>(scores_entities(), labels_, index, model);
+  }
+  std::string main_metric() const override { return scores_entities() ? "f1" : "accuracy"; }
+
+ private:
+  bool scores_entities() const {
+    if (!metric_.empty()) return metric_ == "entity";
+    const std::vector<std::string> all = labels();
+    return std::ranges::all_of(all, [](const std::string& label) {
+      return label == "O" || label.starts_with("B-") || label.starts_with("I-") || label.starts_with("E-") ||
+             label.starts_with("S-");
+    });
+  }
+  std::string metric_;
+  LabelSet labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainTask> make_tag_task(const HeadPlan&, const TrainConfig& config, const text::Tokenizer& tokenizer,
+                                         std::size_t max_tokens) {
+  return std::make_unique<TagTask>(config, tokenizer, max_tokens);
+}
+
+}  // namespace heed

@@ -1,0 +1,204 @@
+#include "heed/train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/base/parallel.h"
+#include "heed/ops/elementwise.h"
+#include "heed/tensor/autograd.h"
+#include "heed/train/final_weights.h"
+
+namespace heed {
+namespace {
+
+bool is_finite(const Tensor& values) {
+  const Tensor whole = values.contiguous();
+  const float* first = whole.data<float>();
+  return std::all_of(first, first + whole.count(), [](float value) { return std::isfinite(value); });
+}
+
+void update_average(Tensor& average, const Tensor& parameter, double decay) {
+  float* mean = average.mutable_data<float>();
+  const float* value = parameter.data<float>();
+  const auto share = static_cast<float>(1 - decay);
+  parallel_for(parameter.count(), 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) mean[i] += share * (value[i] - mean[i]);
+  });
+}
+
+}  // namespace
+
+Batch Trainer::make(Dataset& data, std::span<const std::uint32_t> numbers, std::int64_t epoch) const {
+  std::vector<Sample> samples;
+  samples.reserve(numbers.size());
+  for (const std::uint32_t number : numbers) {
+    samples.push_back(data.sample(number, static_cast<std::uint64_t>(config_.seed), epoch));
+  }
+  return make_batch(std::move(samples), heads_[0].model->config().types > 1);
+}
+
+// 2 operations for each weight of the blocks and each token, 4 for each pair of tokens and column; backward twice that.
+double Trainer::operations_of(const Batch& batch) const {
+  const EncoderConfig& config = heads_[0].model->config();
+  const auto width = static_cast<double>(config.width), inner = static_cast<double>(config.inner);
+  double pairs = 0;
+  const Offsets& offsets = batch.input.ids.offsets;
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) pairs += std::pow(static_cast<double>(offsets.length(b)), 2);
+  const double tokens = static_cast<double>(batch.tokens());
+  return 3 * static_cast<double>(config.layers) *
+         (tokens * (8 * width * width + 4 * width * inner) + 4 * pairs * width);
+}
+
+StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
+  StepReport report{.step = step_ + 1, .steps = total_steps_, .epoch = epoch_};
+  std::vector<Batch> parts;
+  std::vector<double> counts(tasks_.size(), 0);
+  for (std::int64_t i = 0; i < batches; ++i) {
+    parts.push_back(make(*train_, plan.batch(batch_ + i), epoch_));
+    for (std::size_t head = 0; head < tasks_.size(); ++head) counts[head] += tasks_[head]->count(parts.back(), head);
+    report.tokens += parts.back().tokens();
+    report.operations += operations_of(parts.back());
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (lora_) lora_->merge();
+    const auto number = stream_id(static_cast<std::uint64_t>(step_), i);
+    const Context context = Context::training(static_cast<std::uint64_t>(config_.seed), number)
+                                .recomputing(config_.model.recompute);
+    const Tensor hidden = heads_[0].model->encode(parts[i].input, context);
+    Tensor total;
+    for (std::size_t head = 0; head < tasks_.size(); ++head) {
+      if (counts[head] == 0) continue;
+      const Context part = context.child("task", head);
+      const Tensor loss = scale(tasks_[head]->loss(parts[i], head, *heads_[head].model, hidden, part),
+                                heads_[head].plan.weight / counts[head]);
+      total = total.defined() ? add(total, loss) : loss;
+    }
+    if (!total.defined()) continue;
+    backward(total);
+    report.loss += total.item();
+  }
+  if (lora_) lora_->restore();
+  update(report);
+  return report;
+}
+
+void Trainer::update(StepReport& report) {
+  std::vector<Tensor> parameters;
+  for (const NamedParameter& each : trained_) parameters.push_back(*each.parameter);
+  const double limit = config_.optimizer.clip > 0 ? config_.optimizer.clip : std::numeric_limits<double>::infinity();
+  report.gradient_norm = clip_gradient_norm(parameters, limit);
+  check_finite(report);
+  report.learning_rate = schedule_.learning_rate(step_);
+  optimizer_->step(report.learning_rate);
+  optimizer_->clear_gradients();
+  for (std::size_t i = 0; i < averages_.size(); ++i) update_average(averages_[i], *trained_[i].parameter, config_.ema);
+}
+
+void Trainer::check_finite(const StepReport& report) const {
+  if (std::isfinite(report.loss) && std::isfinite(report.gradient_norm)) return;
+  std::string where = "the loss";
+  for (const NamedParameter& each : trained_) {
+    const Tensor gradient = each.parameter->grad();
+    if (!gradient.defined() || is_finite(gradient)) continue;
+    where = "the gradient of " + each.name;
+    break;
+  }
+  fail(ErrorKind::invalid_argument, "[train] step ", report.step, ": ", where, " is not finite (loss ", report.loss,
+       ", norm of the gradient ", report.gradient_norm, "); nothing of this step was saved. ",
+       "A lower optimizer.learning_rate or a longer schedule.warmup often helps; --resume goes on from the last ",
+       "checkpoint.");
+}
+
+EvaluationReport Trainer::evaluate(Dataset& data, const std::string& split) {
+  events_.phase("evaluating on " + split);
+  const NoGrad no_grad;
+  const FinalWeights final_weights(trained_, averages_, lora_.get());
+  EvaluationReport report{.split = split, .step = step_};
+  std::vector<std::unique_ptr<Evaluator>> evaluators;
+  std::vector<double> sums(tasks_.size(), 0), counts(tasks_.size(), 0);
+  for (std::size_t head = 0; head < tasks_.size(); ++head) {
+    evaluators.push_back(tasks_[head]->evaluator(head, *heads_[head].model));
+  }
+  const BatchPlan plan(data.lengths(), {.tokens = std::max(config_.batch.tokens, kEvaluationTokens), .shuffle = false},
+                       0, 0);
+  for (std::int64_t i = 0; i < plan.batches(); ++i) {
+    const Batch batch = make(data, plan.batch(i), kEvaluationEpoch);
+    const Tensor hidden = heads_[0].model->encode(batch.input, Context());
+    for (std::size_t head = 0; head < tasks_.size(); ++head) {
+      sums[head] += tasks_[head]->loss(batch, head, *heads_[head].model, hidden, Context()).item();
+      counts[head] += tasks_[head]->count(batch, head);
+      evaluators[head]->add(batch, hidden);
+    }
+    events_.progress(static_cast<double>(i + 1) / static_cast<double>(plan.batches()));
+  }
+  for (std::size_t head = 0; head < tasks_.size(); ++head) {
+    Evaluation result = evaluators[head]->result();
+    result.metrics["loss"] = sums[head] / std::max(counts[head], 1.0);
+    report.heads.emplace_back(heads_[head].plan.name, std::move(result));
+  }
+  return report;
+}
+
+void Trainer::evaluate_dev() {
+  if (!dev_) return;
+  EvaluationReport report = evaluate(*dev_, "dev");
+  const std::string metric =
+      config_.evaluate.metric.empty() ? tasks_[0]->main_metric() : config_.evaluate.metric;
+  const auto& metrics = report.heads[0].second.metrics;
+  const auto found = metrics.find(metric);
+  std::string known;
+  for (const auto& [name, value] : metrics) (known += known.empty() ? "" : ", ") += name;
+  HEED_CHECK(found != metrics.end(), "[train] evaluate.metric is \"", metric, "\"; the task has ", known);
+  const double value = found->second;
+  report.best = !best_ || (higher_is_better(metric) ? value > *best_ : value < *best_);
+  worse_evaluations_ = report.best ? 0 : worse_evaluations_ + 1;
+  if (report.best) {
+    best_ = value;
+    best_step_ = step_;
+    save_best();
+  }
+  Json line = Json::object();
+  for (const auto& [head, evaluation] : report.heads) {
+    for (const auto& [name, each] : evaluation.metrics) line["dev/" + (head.empty() ? "" : head + "/") + name] = each;
+  }
+  log_->write(step_, line);
+  events_.evaluated(report);
+}
+
+bool Trainer::ended_early() const {
+  return config_.evaluate.patience > 0 && worse_evaluations_ >= config_.evaluate.patience;
+}
+
+TrainEnd Trainer::run(const std::atomic<bool>* stop) {
+  const ThreadLimit threads(static_cast<int>(config_.threads > 0 ? config_.threads : current_threads()));
+  for (std::optional<BatchPlan> plan; step_ < total_steps_ && !ended_early();) {
+    if (!plan) plan.emplace(plan_of(epoch_));
+    const std::int64_t batches = std::min(config_.batch.accumulate, plan->batches() - batch_);
+    const StepReport report = train_step(*plan, batches);
+    ++step_;
+    batch_ += batches;
+    const bool epoch_ended = batch_ == plan->batches();
+    if (epoch_ended) ++epoch_, batch_ = 0, plan.reset();
+    if (step_ % config_.log.every == 0 || step_ == total_steps_) {
+      log_->write(step_, {{"train/loss", report.loss},
+                          {"train/learning_rate", report.learning_rate},
+                          {"train/gradient_norm", report.gradient_norm},
+                          {"train/tokens", report.tokens}});
+    }
+    events_.step(report);
+
+    const bool last = step_ == total_steps_;
+    const bool evaluates =
+        last || (config_.evaluate.every > 0 ? step_ % config_.evaluate.every == 0 : epoch_ended);
+    if (evaluates) evaluate_dev();
+    const bool stopping = stop && stop->load();
+    const bool saves = config_.save.every > 0 ? step_ % config_.save.every == 0 : evaluates;
+    if (saves || last || stopping) save();
+    if (stopping && !last) return TrainEnd::interrupted;
+  }
+  save_model();
+  return ended_early() ? TrainEnd::stopped_early : TrainEnd::finished;
+}
+
+}  // namespace heed

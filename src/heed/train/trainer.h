@@ -1,0 +1,119 @@
+// The training loop. A run is a pure function of its config, data and starting weights: neither threads nor being
+// killed and resumed change a bit of what comes out.
+//   Trainer trainer(read_train_config("sst2.json"), events);
+//   trainer.run();
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heed/train/batch_plan.h"
+#include "heed/train/dataset.h"
+#include "heed/train/lora.h"
+#include "heed/train/optimizer.h"
+#include "heed/train/run_log.h"
+#include "heed/train/schedule.h"
+
+namespace heed {
+
+struct StepReport {
+  std::int64_t step = 0, steps = 0;  // done, of all
+  std::int64_t epoch = 0;
+  std::int64_t tokens = 0;  // of this step
+  double loss = 0, learning_rate = 0, gradient_norm = 0;
+  double operations = 0;  // multiplications and additions of the model's matrices, forward and backward
+};
+
+struct EvaluationReport {
+  std::string split{};  // dev or test
+  std::int64_t step = 0;
+  std::vector<std::pair<std::string, Evaluation>> heads{};  // by name
+  bool best = false;
+};
+
+// Who is told how it goes. The library itself prints nothing.
+class TrainEvents {
+ public:
+  virtual ~TrainEvents() = default;
+  virtual void phase(const std::string& /*what*/) {}
+  virtual void progress(double /*share of the phase*/) {}
+  virtual void step(const StepReport& /*report*/) {}
+  virtual void evaluated(const EvaluationReport& /*report*/) {}
+  virtual void saved(const std::string& /*file*/) {}
+};
+
+enum class TrainEnd { finished, stopped_early, interrupted };
+
+class Trainer {
+ public:
+  // Prepares everything; `resume` goes on from the newest checkpoint of config.output.
+  Trainer(TrainConfig config, TrainEvents& events, bool resume);
+  ~Trainer();
+
+  // Trains to the end and saves the model; when `stop` becomes true, saves a checkpoint and returns `interrupted`.
+  TrainEnd run(const std::atomic<bool>* stop = nullptr);
+
+  std::int64_t total_steps() const { return total_steps_; }
+  std::int64_t steps_done() const { return step_; }
+  std::int64_t parameters() const;  // that are trained
+  const Dataset& train_data() const { return *train_; }
+
+ private:
+  struct HeadRun {
+    HeadPlan plan;
+    std::unique_ptr<EncoderModel> model;  // all share the encoder of the first
+  };
+
+  void prepare_tokenizer();
+  void prepare_data();
+  void prepare_models();
+  void prepare_optimizer();
+  BatchPlan plan_of(std::int64_t epoch) const;
+  std::int64_t steps_of_epoch(std::int64_t epoch) const;
+
+  Batch make(Dataset& data, std::span<const std::uint32_t> numbers, std::int64_t epoch) const;
+  double operations_of(const Batch& batch) const;
+  StepReport train_step(const BatchPlan& plan, std::int64_t batches);
+  void update(StepReport& report);
+  void check_finite(const StepReport& report) const;
+  EvaluationReport evaluate(Dataset& data, const std::string& split);
+  void evaluate_dev();
+  bool ended_early() const;
+
+  std::filesystem::path checkpoint_folder() const;
+  TensorMap weight_tensors() const;
+  void save();
+  void save_best();
+  void save_model();
+  void restore(bool resume);
+  void restore_optimizer(const TensorMap& tensors, const std::vector<std::int64_t>& updates);
+
+  static constexpr std::int64_t kEvaluationTokens = 4096, kEvaluationEpoch = -1;
+
+  TrainConfig config_;
+  TrainEvents& events_;
+  std::optional<text::Tokenizer> tokenizer_;
+  std::size_t max_tokens_ = 0;
+  TaskList tasks_;
+  std::vector<HeadRun> heads_;
+  std::unique_ptr<Dataset> train_, dev_, test_;
+
+  std::vector<NamedParameter> weights_, trained_;  // all, and those that the optimizer changes
+  std::unique_ptr<Lora> lora_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::vector<Tensor> averages_;  // of trained_, if config.ema
+  Schedule schedule_;
+  std::int64_t total_steps_ = 0;
+
+  // The place in the run.
+  std::int64_t step_ = 0, epoch_ = 0, batch_ = 0;
+  std::optional<double> best_;
+  std::int64_t best_step_ = 0, worse_evaluations_ = 0;
+  std::unique_ptr<RunLog> log_;
+};
+
+}  // namespace heed

@@ -1,0 +1,147 @@
+// Trainer and its files: checkpoints, the best weights, the finished model.
+#include <fstream>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/io/model_folder.h"
+#include "heed/io/safetensors.h"
+#include "heed/train/checkpoint.h"
+#include "heed/train/final_weights.h"
+#include "heed/train/model_output.h"
+#include "heed/train/trainer.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kBestFile = "best.safetensors";
+
+const Tensor& tensor_of(const TensorMap& tensors, const std::string& name, const fs::path& where) {
+  const auto found = tensors.find(name);
+  HEED_CHECK_AS(bad_format, found != tensors.end(), where.string(), ": has no tensor ", name,
+                "; is it of another model or config?");
+  return found->second;
+}
+
+void copy_weights(const TensorMap& tensors, const std::vector<NamedParameter>& weights, const fs::path& where) {
+  for (const NamedParameter& each : weights) {
+    const Tensor& values = tensor_of(tensors, "weights." + each.name, where);
+    HEED_CHECK_AS(bad_format, values.shape() == each.parameter->shape(), where.string(), ": ", each.name, " is ",
+                  values.shape(), ", expected ", each.parameter->shape());
+    each.parameter->copy_from(values);
+  }
+}
+
+}  // namespace
+
+fs::path Trainer::checkpoint_folder() const {
+  return fs::path(config_.output) / "checkpoints";
+}
+
+TensorMap Trainer::weight_tensors() const {
+  TensorMap tensors;
+  for (const NamedParameter& each : weights_) tensors.emplace("weights." + each.name, each.parameter->detach());
+  return tensors;
+}
+
+void Trainer::save() {
+  Checkpoint checkpoint{.step = step_, .tensors = weight_tensors()};
+  Json updates = Json::array();
+  std::vector<Optimizer::State>& states = optimizer_->states();
+  for (std::size_t i = 0; i < trained_.size(); ++i) {
+    updates.push_back(states[i].updates);
+    for (std::size_t slot = 0; slot < states[i].slots.size(); ++slot) {
+      checkpoint.tensors.emplace("optimizer." + optimizer_->slot_names()[slot] + "." + trained_[i].name,
+                                 states[i].slots[slot]);
+    }
+    if (!averages_.empty()) checkpoint.tensors.emplace("average." + trained_[i].name, averages_[i]);
+  }
+  checkpoint.state = {{"step", step_},
+                      {"epoch", epoch_},
+                      {"batch", batch_},
+                      {"total_steps", total_steps_},
+                      {"samples", train_->size()},
+                      {"best", best_ ? Json(*best_) : Json()},
+                      {"best_step", best_step_},
+                      {"worse_evaluations", worse_evaluations_},
+                      {"updates", std::move(updates)}};
+  events_.saved(save_checkpoint(checkpoint_folder(), checkpoint, static_cast<int>(config_.save.keep)).string());
+}
+
+void Trainer::restore(bool resume) {
+  const fs::path folder = checkpoint_folder();
+  std::vector<std::string> damaged;
+  const auto checkpoint = resume ? newest_checkpoint(folder, damaged) : std::nullopt;
+  for (const std::string& message : damaged) events_.phase("passed over: " + message);
+  HEED_CHECK_AS(bad_format, checkpoint || damaged.empty(), folder.string(), ": all checkpoints are damaged: ",
+                damaged.empty() ? "" : damaged[0]);
+  // Killed before its first checkpoint, a run begins anew.
+  if (checkpoint) {
+    const std::string where = folder.string();
+    const Json& state = checkpoint->state;
+    HEED_CHECK_AS(bad_format, json_required<std::size_t>(state, "samples", where) == train_->size(), where,
+                  ": the run had ", state["samples"].dump(), " samples, data.train now has ", train_->size());
+    step_ = checkpoint->step;
+    epoch_ = json_required<std::int64_t>(state, "epoch", where);
+    batch_ = json_required<std::int64_t>(state, "batch", where);
+    best_step_ = json_required<std::int64_t>(state, "best_step", where);
+    worse_evaluations_ = json_required<std::int64_t>(state, "worse_evaluations", where);
+    if (!state.at("best").is_null()) best_ = json_required<double>(state, "best", where);
+    copy_weights(checkpoint->tensors, weights_, folder);
+    restore_optimizer(checkpoint->tensors, json_required<std::vector<std::int64_t>>(state, "updates", where));
+  }
+  log_ = std::make_unique<RunLog>(config_.output, step_);
+}
+
+void Trainer::restore_optimizer(const TensorMap& tensors, const std::vector<std::int64_t>& updates) {
+  const fs::path where = checkpoint_folder();
+  HEED_CHECK_AS(bad_format, updates.size() == trained_.size(), where.string(), ": ", updates.size(),
+                " parameters were trained, expected ", trained_.size());
+  for (std::size_t i = 0; i < trained_.size(); ++i) {
+    Optimizer::State& state = optimizer_->states()[i];
+    state.updates = updates[i];
+    if (updates[i] > 0) {
+      for (const std::string& slot : optimizer_->slot_names()) {
+        state.slots.push_back(tensor_of(tensors, "optimizer." + slot + "." + trained_[i].name, where).clone());
+      }
+    }
+    if (!averages_.empty()) averages_[i].copy_from(tensor_of(tensors, "average." + trained_[i].name, where));
+  }
+}
+
+void Trainer::save_best() {
+  const FinalWeights averaged(trained_, averages_, nullptr);
+  fs::create_directories(checkpoint_folder());
+  save_safetensors(checkpoint_folder() / kBestFile, weight_tensors());
+}
+
+void Trainer::save_model() {
+  if (best_) {
+    const fs::path file = checkpoint_folder() / kBestFile;
+    copy_weights(SafetensorsFile(file).tensors(), weights_, file);
+    averages_.clear();
+  }
+  Json results = {{"steps", step_}, {"best_step", best_step_}};
+  for (const auto& [split, data] : {std::pair("dev", dev_.get()), std::pair("test", test_.get())}) {
+    if (!data) continue;
+    const EvaluationReport report = evaluate(*data, split);
+    for (const auto& [head, evaluation] : report.heads) {
+      Json& place = head.empty() ? results[split] : results[split][head];
+      for (const auto& [name, value] : evaluation.metrics) place[name] = value;
+      if (!evaluation.report.empty()) place["report"] = evaluation.report;
+    }
+    events_.evaluated(report);
+  }
+  const FinalWeights final_weights(trained_, averages_, lora_.get());
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    EncoderModel& model = *heads_[i].model;
+    if (i > 0) tie(heads_[0].model->encoder(), model.encoder());
+    const fs::path folder = fs::path(config_.output) / heads_[i].plan.name;
+    write_model(model, *tasks_[i], config_, heads_[i].plan, *tokenizer_, max_tokens_, folder);
+  }
+  replace_file(fs::path(config_.output) / "results.json", results.dump(2) + "\n");
+  events_.saved(config_.output);
+}
+
+}  // namespace heed
