@@ -33,7 +33,7 @@ inline void write_random_model(const std::filesystem::path& folder, Head head, c
                                                {"max_position_embeddings", 40},
                                                {"initializer_range", 0.3}},
                                               "config.json");
-  set_labels(config, labels);
+  if (!labels.empty()) set_labels(config, labels);
   EncoderModel model(config, head);
   initialize(model, seed);
   save_encoder(model, folder);

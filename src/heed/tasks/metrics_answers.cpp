@@ -106,8 +106,8 @@ std::size_t longest_common_run(const std::vector<std::string>& a, const std::vec
 
 double word_f1(const std::vector<std::string>& found, const std::vector<std::string>& right, AnswerRule rule) {
   if (found.empty() || right.empty()) return found.empty() && right.empty() ? 1 : 0;
-  const auto common = static_cast<double>(rule == AnswerRule::words ? common_words(found, right)
-                                                                    : longest_common_run(found, right));
+  const auto common =
+      static_cast<double>(rule == AnswerRule::words ? common_words(found, right) : longest_common_run(found, right));
   if (common == 0) return 0;
   const double precision = common / static_cast<double>(found.size());
   const double recall = common / static_cast<double>(right.size());
@@ -139,8 +139,8 @@ std::string normalized_answer(std::string_view text, AnswerRule rule) {
     const std::size_t first = kept.find_first_not_of(" \t\n"), last = kept.find_last_not_of(" \t\n");
     return first == std::string::npos ? "" : kept.substr(first, last - first + 1);
   }
-  const std::string kept = without(
-      lower(text), [](char32_t point) { return point < 0x80 && std::ispunct(static_cast<int>(point)) != 0; });
+  const std::string kept =
+      without(lower(text), [](char32_t point) { return point < 0x80 && std::ispunct(static_cast<int>(point)) != 0; });
   std::string result;
   for (const std::string& word : split_at_spaces(without_articles(kept))) result += (result.empty() ? "" : " ") + word;
   return result;

@@ -134,7 +134,8 @@ std::vector<TaggedEntity> entities_of(const Tags& tags, const EntityOptions& opt
   std::vector<Tag> split;
   for (const std::string& tag : tags) split.push_back(split_tag(tag, options));
   split.push_back({'O', "_"});
-  return options.scheme == TagScheme::conll ? lenient_entities(split) : strict_entities(split, rules_of(options.scheme));
+  return options.scheme == TagScheme::conll ? lenient_entities(split)
+                                            : strict_entities(split, rules_of(options.scheme));
 }
 
 TagScheme detect_scheme(const std::vector<Tags>& sequences, bool suffix) {

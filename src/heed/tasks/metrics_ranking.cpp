@@ -18,9 +18,8 @@ void check_pairs(std::span<const double> x, std::span<const double> y, std::size
 std::vector<std::size_t> order_of(std::span<const double> values, bool falling) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return falling ? values[a] > values[b] : values[a] < values[b];
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return falling ? values[a] > values[b] : values[a] < values[b]; });
   return order;
 }
 

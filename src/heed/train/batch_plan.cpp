@@ -25,6 +25,7 @@ std::vector<std::uint32_t> first_order(std::size_t samples, bool shuffle, std::u
 
 void sort_chunks(std::vector<std::uint32_t>& order, std::span<const std::uint32_t> lengths, const BatchRules& rules) {
   const auto length = [&](std::uint32_t sample) { return lengths[sample]; };
+  bool rising = true;  // turns from chunk to chunk, so that lengths are alike at the borders too
   for (auto begin = order.begin(); begin != order.end();) {
     auto end = begin;
     std::int64_t tokens = 0, sequences = 0;
@@ -33,8 +34,11 @@ void sort_chunks(std::vector<std::uint32_t>& order, std::span<const std::uint32_
              (rules.sequences > 0 && sequences >= kBatchesOfChunk * rules.sequences);
     };
     while (end != order.end() && !full()) tokens += length(*end++), ++sequences;
-    std::stable_sort(begin, end, [&](std::uint32_t a, std::uint32_t b) { return length(a) < length(b); });
+    std::stable_sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
+      return rising ? length(a) < length(b) : length(a) > length(b);
+    });
     begin = end;
+    rising = !rising;
   }
 }
 

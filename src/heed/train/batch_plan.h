@@ -1,5 +1,5 @@
-// Which samples train together, and in which order: a pure function of lengths, rules, seed and epoch, so that a resumed
-// run needs the number of its batch and nothing else.
+// Which samples train together, and in which order: a pure function of lengths, rules, seed and epoch, so that a
+// resumed run needs the number of its batch and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace heed {
 
 struct BatchRules {
-  std::int64_t tokens = 2048;   // most of a batch; a longer sample gets one of its own
-  std::int64_t sequences = 0;   // most samples of a batch; 0: no limit
-  bool shuffle = true;          // else the order of the data
-  bool by_length = true;        // neighbours of like length, within chunks of many batches
+  std::int64_t tokens = 2048;  // most of a batch; a longer sample gets one of its own
+  std::int64_t sequences = 0;  // most samples of a batch; 0: no limit
+  bool shuffle = true;         // else the order of the data
+  bool by_length = true;       // neighbours of like length, within chunks of many batches
 };
 
 class BatchPlan {

@@ -13,7 +13,7 @@ namespace heed {
 struct Checkpoint {
   std::int64_t step = 0;
   Json state = Json::object();  // whatever the trainer wants back
-  TensorMap tensors;
+  TensorMap tensors{};
 };
 
 // Writes folder/step-00000123.safetensors, durably, then removes all but the newest `keep`.

@@ -15,8 +15,10 @@ std::string without_comments(std::string text) {
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (in_string) {
-      if (text[i] == '\\') ++i;
-      else if (text[i] == '"') in_string = false;
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        in_string = false;
       continue;
     }
     if (text[i] == '"') in_string = true;
@@ -195,8 +197,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
   return best == known.end() ? "" : *best;
 }
 
-TrainConfig parse_train_config(std::string_view text, const std::string& name,
-                               std::span<const std::string> overrides) {
+TrainConfig parse_train_config(std::string_view text, const std::string& name, std::span<const std::string> overrides) {
   TrainConfig config;
   set_fields(config, parse_json(without_comments(std::string(text)), name), "", name);
   for (const std::string& each : overrides) apply_override(config, each);

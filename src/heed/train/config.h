@@ -77,7 +77,7 @@ struct TrainConfig {
   struct {
     std::int64_t rank = 0;
     double alpha = 16;
-    std::vector<std::string> targets = {"query", "value"};
+    std::vector<std::string> targets = {"query_key_value"};
   } lora;
   struct {
     std::int64_t every = 0, patience = 0;
@@ -103,7 +103,8 @@ void visit_fields(TrainConfig& c, Visitor&& visitor) {
   visitor("model.architecture", c.model.architecture,
           "or fields of a config.json (model_type, hidden_size ...) to start from nothing");
   visitor("model.max_tokens", c.model.max_tokens, "longest sequence; 0: what the model and its tokenizer allow");
-  visitor("model.freeze", c.model.freeze, "parameters whose name begins so are not trained: encoder.word, encoder.layer.0.");
+  visitor("model.freeze", c.model.freeze,
+          "parameters whose name begins so are not trained: encoder.word, encoder.layer.0.");
   visitor("model.recompute", c.model.recompute, "gradient checkpointing: less memory, a third more work");
   visitor("tokenizer.from", c.tokenizer.from, "a folder; default: model.from");
   visitor("tokenizer.train", c.tokenizer.train, "or train one first: wordpiece, bpe, unigram or wordlevel");
@@ -135,7 +136,8 @@ void visit_fields(TrainConfig& c, Visitor&& visitor) {
   visitor("embed.scale", c.embed.scale, "contrastive: cosines are multiplied by this");
   visitor("embed.score_range", c.embed.score_range, "cosine: the score that stands for a cosine of 1");
   visitor("heads", c.heads,
-          "further heads on the same encoder: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", \"weight\": 1}]");
+          "further heads on the same encoder: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", "
+          "\"weight\": 1}]");
   visitor("epochs", c.epochs, "times through data.train");
   visitor("max_steps", c.max_steps, "stop after so many; 0: no limit");
   visitor("batch.tokens", c.batch.tokens, "most tokens of a batch");
@@ -157,7 +159,8 @@ void visit_fields(TrainConfig& c, Visitor&& visitor) {
   visitor("ema", c.ema, "0.999: keep and save a moving average of the weights; 0: no");
   visitor("lora.rank", c.lora.rank, "train low-rank additions instead of the weights; merged on saving; 0: no");
   visitor("lora.alpha", c.lora.alpha, "the addition is alpha / rank * B A");
-  visitor("lora.targets", c.lora.targets, "weights whose name contains one of these");
+  visitor("lora.targets", c.lora.targets,
+          "weights whose name contains one of these; attention.output, feed_forward.up ... are others");
   visitor("evaluate.every", c.evaluate.every, "steps; 0: after each epoch");
   visitor("evaluate.patience", c.evaluate.patience, "stop after so many evaluations without a better one; 0: never");
   visitor("evaluate.metric", c.evaluate.metric, "what better means; default: the task's own");

@@ -8,18 +8,15 @@
 namespace heed {
 
 DataSource data_source(const TrainConfig& config, const HeadPlan& plan, const std::string& file) {
-  return {.file = file,
-          .format = config.data.format,
-          .rows = rows_of(plan.task),
-          .columns = {.text = plan.text,
-                      .pair = plan.pair,
-                      .words = plan.words,
-                      .label = plan.label,
-                      .score = plan.score},
-          .header = config.data.header,
-          .label_first = config.data.label_first,
-          .label_separator = config.data.label_separator.empty() ? '\0' : config.data.label_separator[0],
-          .max_bad_rows = static_cast<std::size_t>(config.data.max_bad_rows)};
+  return {
+      .file = file,
+      .format = config.data.format,
+      .rows = rows_of(plan.task),
+      .columns = {.text = plan.text, .pair = plan.pair, .words = plan.words, .label = plan.label, .score = plan.score},
+      .header = config.data.header,
+      .label_first = config.data.label_first,
+      .label_separator = config.data.label_separator.empty() ? '\0' : config.data.label_separator[0],
+      .max_bad_rows = static_cast<std::size_t>(config.data.max_bad_rows)};
 }
 
 namespace {

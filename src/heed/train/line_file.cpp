@@ -59,8 +59,8 @@ void LineFile::check_row(std::string_view row) {
   HEED_CHECK_AS(bad_format, row.size() <= kMostRowBytes, where(offset), ": a row of ", row.size(),
                 " bytes, expected at most ", kMostRowBytes);
   const auto invalid = utf8_find_invalid(row);
-  HEED_CHECK_AS(bad_format, !invalid, where(offset + *invalid), ": byte ",
-                *invalid - (row.rfind('\n', *invalid) + 1), " of the line is not UTF-8");
+  HEED_CHECK_AS(bad_format, !invalid, where(offset + *invalid), ": byte ", *invalid - (row.rfind('\n', *invalid) + 1),
+                " of the line is not UTF-8");
 }
 
 bool is_blank(std::string_view line) {

@@ -16,8 +16,8 @@ class Lora {
  public:
   // Freezes the whole encoder; chooses weights of two axes whose name contains one of the targets, of which there must
   // be one. Parameters whose name starts with "head." stay trainable.
-  Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alpha,
-       const std::vector<std::string>& targets, std::uint64_t seed);
+  Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alpha, const std::vector<std::string>& targets,
+       std::uint64_t seed);
 
   // "name.lora_a", "name.lora_b": what the optimizer trains.
   std::vector<NamedParameter> parameters();

@@ -47,9 +47,10 @@ void write_tokenizer(const text::Tokenizer& tokenizer, const TrainConfig& config
 // sentence-transformers' description: the encoder, how its vectors become one, and whether that has length 1.
 void write_sentence_files(const TrainConfig& config, std::int64_t width, std::size_t max_tokens,
                           const fs::path& folder) {
-  Json modules = {{{"idx", 0}, {"name", "0"}, {"path", ""}, {"type", "sentence_transformers.models.Transformer"}},
-                  {{"idx", 1}, {"name", "1"}, {"path", "1_Pooling"}, {"type", "sentence_transformers.models.Pooling"}},
-                  {{"idx", 2}, {"name", "2"}, {"path", "2_Normalize"}, {"type", "sentence_transformers.models.Normalize"}}};
+  Json modules = {
+      {{"idx", 0}, {"name", "0"}, {"path", ""}, {"type", "sentence_transformers.models.Transformer"}},
+      {{"idx", 1}, {"name", "1"}, {"path", "1_Pooling"}, {"type", "sentence_transformers.models.Pooling"}},
+      {{"idx", 2}, {"name", "2"}, {"path", "2_Normalize"}, {"type", "sentence_transformers.models.Normalize"}}};
   write_json(folder / "modules.json", modules);
   write_json(folder / "sentence_bert_config.json", {{"max_seq_length", max_tokens}, {"do_lower_case", false}});
   write_json(folder / "1_Pooling" / "config.json", {{"word_embedding_dimension", width},

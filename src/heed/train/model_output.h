@@ -1,5 +1,5 @@
-// The folder that a run ends in: HuggingFace's layout, tokenizer included, so that every command of heed and HuggingFace
-// itself load it. Models for embedding get sentence-transformers' files too.
+// The folder that a run ends in: HuggingFace's layout, tokenizer included, so that every command of heed and
+// HuggingFace itself load it. Models for embedding get sentence-transformers' files too.
 #pragma once
 
 #include <filesystem>

@@ -8,7 +8,7 @@
 namespace heed::detail {
 namespace {
 
-constexpr std::string_view kUniversalColumns[] = {"id",   "form", "lemma",  "upos", "xpos",
+constexpr std::string_view kUniversalColumns[] = {"id",    "form", "lemma",  "upos", "xpos",
                                                   "feats", "head", "deprel", "deps", "misc"};
 
 // Between tabs, or in a line without tabs between runs of spaces.

@@ -16,7 +16,7 @@ constexpr std::size_t kMessagesKept = 5;
 std::string format_of(const DataSource& source) {
   if (!source.format.empty()) return source.format;
   static const std::map<std::string, std::string> formats = {
-      {".txt", "lines"},  {".tsv", "tsv"},   {".csv", "csv"},       {".jsonl", "jsonl"},
+      {".txt", "lines"},   {".tsv", "tsv"},   {".csv", "csv"},       {".jsonl", "jsonl"},
       {".conll", "conll"}, {".bio", "conll"}, {".conllu", "conllu"}, {".json", "squad"}};
   const auto found = formats.find(source.file.extension().string());
   HEED_CHECK(found != formats.end(), source.file.string(), ": the extension \"", source.file.extension().string(),
@@ -61,7 +61,9 @@ std::unique_ptr<ExampleReader> open_reader(const DataSource& source) {
   const std::string format = format_of(source);
   const RowKind usual = usual_rows(format), rows = source.rows.value_or(usual);
   HEED_CHECK(rows == usual || format == "jsonl", source.file.string(), ": files of the format ", format, " have no ",
-             rows == RowKind::text ? "texts as rows" : rows == RowKind::words ? "tagged words" : "questions",
+             rows == RowKind::text    ? "texts as rows"
+             : rows == RowKind::words ? "tagged words"
+                                      : "questions",
              "; JSON lines (jsonl) can");
   if (format == "lines") return detail::open_lines(source);
   if (format == "tsv" || format == "csv") return detail::open_table(source, format == "csv");

@@ -11,7 +11,7 @@ namespace {
 HeadPlan read_head(const Json& object, const HeadPlan& main, std::size_t number) {
   const std::string where = "heads[" + std::to_string(number) + "]";
   HEED_CHECK_AS(bad_format, object.is_object(), where, " is ", detail::json_kind(object), ", expected an object");
-  static const std::vector<std::string> known = {"name",  "task",  "text",  "pair",  "words",
+  static const std::vector<std::string> known = {"name",  "task",  "text", "pair",  "words",
                                                  "label", "score", "kind", "weight"};
   for (const auto& [key, value] : object.items()) {
     HEED_CHECK_AS(bad_format, std::ranges::find(known, key) != known.end(), where, ": there is no field ", key,

@@ -1,6 +1,6 @@
-// What is learned: from rows to token sequences with targets, from hidden states to a loss, from predictions to metrics.
-// One class a task; make_task() knows them all. Sums are over what counts (labels, masked tokens, pairs), so that a step
-// of several batches is exactly that of one large batch.
+// What is learned: from rows to token sequences with targets, from hidden states to a loss, from predictions to
+// metrics. One class a task; make_task() knows them all. Sums are over what counts (labels, masked tokens, pairs), so
+// that a step of several batches is exactly that of one large batch.
 #pragma once
 
 #include <map>

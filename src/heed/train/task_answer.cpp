@@ -1,5 +1,5 @@
-// Extractive question answering: the first and the last token of the answer. Long contexts are read in windows; one that
-// does not hold the answer points at its first token.
+// Extractive question answering: the first and the last token of the answer. Long contexts are read in windows; one
+// that does not hold the answer points at its first token.
 #include <algorithm>
 #include <optional>
 
@@ -111,9 +111,7 @@ class AnswerTask : public TrainTask {
     return result;
   }
 
-  double count(const Batch& batch, std::size_t) const override {
-    return 2 * static_cast<double>(batch.samples.size());
-  }
+  double count(const Batch& batch, std::size_t) const override { return 2 * static_cast<double>(batch.samples.size()); }
 
   // The tokens of a window are the classes, so each window is a softmax of its own.
   Tensor loss(const Batch& batch, std::size_t index, const EncoderModel& model, const Tensor& hidden,

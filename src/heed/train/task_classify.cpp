@@ -87,7 +87,9 @@ class ClassifyTask : public TrainTask {
   ClassifyTask(const HeadPlan& plan, const TrainConfig& config, const text::Tokenizer& tokenizer,
                std::size_t max_tokens)
       : TrainTask(tokenizer, max_tokens),
-        kind_(plan.kind == "number" ? Kind::number : plan.kind == "several" ? Kind::several : Kind::one),
+        kind_(plan.kind == "number"    ? Kind::number
+              : plan.kind == "several" ? Kind::several
+                                       : Kind::one),
         smoothing_(config.classify.label_smoothing) {}
 
   Head head() const override { return Head::sequence_classification; }

@@ -125,8 +125,8 @@ class EmbedTask : public TrainTask {
 
 }  // namespace
 
-std::unique_ptr<TrainTask> make_embed_task(const HeadPlan&, const TrainConfig& config,
-                                           const text::Tokenizer& tokenizer, std::size_t max_tokens) {
+std::unique_ptr<TrainTask> make_embed_task(const HeadPlan&, const TrainConfig& config, const text::Tokenizer& tokenizer,
+                                           std::size_t max_tokens) {
   return std::make_unique<EmbedTask>(config, tokenizer, max_tokens);
 }
 

@@ -34,9 +34,7 @@ class MlmTask : public TrainTask {
     auto samples =
         samples_of(tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
     // A sample without a token of the text has nothing to predict.
-    std::erase_if(samples, [](const auto& sequences) {
-      return std::ranges::count(sequences[0].special_mask, 0) == 0;
-    });
+    std::erase_if(samples, [](const auto& sequences) { return std::ranges::count(sequences[0].special_mask, 0) == 0; });
     return samples;
   }
 
@@ -128,9 +126,7 @@ class MlmEvaluator : public Evaluator {
     sum_ += task_.loss(batch, index_, model_, hidden, Context()).item();
     count_ += task_.count(batch, index_);
   }
-  Evaluation result() const override {
-    return {.metrics = {{"perplexity", std::exp(sum_ / std::max(count_, 1.0))}}};
-  }
+  Evaluation result() const override { return {.metrics = {{"perplexity", std::exp(sum_ / std::max(count_, 1.0))}}}; }
 
  private:
   const MlmTask& task_;

@@ -60,7 +60,10 @@ class TagEvaluator : public Evaluator {
     if (entities_) {
       const ScoreReport report = entity_report(expected_, found_);
       const Scores& micro = report.average("micro");
-      return {.metrics = {{"accuracy", accuracy}, {"f1", micro.f1}, {"precision", micro.precision}, {"recall", micro.recall}},
+      return {.metrics = {{"accuracy", accuracy},
+                          {"f1", micro.f1},
+                          {"precision", micro.precision},
+                          {"recall", micro.recall}},
               .report = report.text(4)};
     }
     Labels expected, found;
@@ -75,8 +78,8 @@ class TagEvaluator : public Evaluator {
   std::size_t index_;
   const EncoderModel& model_;
   std::vector<Tags> expected_, found_;
-  std::size_t number_ = 0;      // the row that the last of them belong to
-  std::vector<bool> seen_;      // words of it that have been predicted
+  std::size_t number_ = 0;  // the row that the last of them belong to
+  std::vector<bool> seen_;  // words of it that have been predicted
 };
 
 class TagTask : public TrainTask {
@@ -95,8 +98,7 @@ class TagTask : public TrainTask {
     return text;
   }
   std::vector<std::vector<text::Encoding>> encode(const Example& row) const override {
-    return samples_of(
-        tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
+    return samples_of(tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
   }
 
   // classes: one a token; values: the number of the word that the token begins, else -1.

@@ -63,8 +63,8 @@ StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (lora_) lora_->merge();
     const auto number = stream_id(static_cast<std::uint64_t>(step_), i);
-    const Context context = Context::training(static_cast<std::uint64_t>(config_.seed), number)
-                                .recomputing(config_.model.recompute);
+    const Context context =
+        Context::training(static_cast<std::uint64_t>(config_.seed), number).recomputing(config_.model.recompute);
     const Tensor hidden = heads_[0].model->encode(parts[i].input, context);
     Tensor total;
     for (std::size_t head = 0; head < tasks_.size(); ++head) {
@@ -140,18 +140,33 @@ EvaluationReport Trainer::evaluate(Dataset& data, const std::string& split) {
   return report;
 }
 
+std::string Trainer::criterion_name(std::size_t head) const {
+  return config_.evaluate.metric.empty() ? tasks_[head]->main_metric() : config_.evaluate.metric;
+}
+
+// What is to become better: evaluate.metric of the main head, or else each head's own metric, averaged by weight.
+double Trainer::criterion(const EvaluationReport& report) const {
+  double sum = 0, weights = 0;
+  for (std::size_t head = 0; head < tasks_.size(); ++head) {
+    if (head > 0 && !config_.evaluate.metric.empty()) break;
+    const auto& metrics = report.heads[head].second.metrics;
+    const auto found = metrics.find(criterion_name(head));
+    std::string known;
+    for (const auto& [name, value] : metrics) (known += known.empty() ? "" : ", ") += name;
+    HEED_CHECK(found != metrics.end(), "[train] evaluate.metric is \"", criterion_name(head), "\"; the task has ",
+               known);
+    sum += heads_[head].plan.weight * found->second;
+    weights += heads_[head].plan.weight;
+  }
+  return sum / weights;
+}
+
 void Trainer::evaluate_dev() {
   if (!dev_) return;
   EvaluationReport report = evaluate(*dev_, "dev");
-  const std::string metric =
-      config_.evaluate.metric.empty() ? tasks_[0]->main_metric() : config_.evaluate.metric;
-  const auto& metrics = report.heads[0].second.metrics;
-  const auto found = metrics.find(metric);
-  std::string known;
-  for (const auto& [name, value] : metrics) (known += known.empty() ? "" : ", ") += name;
-  HEED_CHECK(found != metrics.end(), "[train] evaluate.metric is \"", metric, "\"; the task has ", known);
-  const double value = found->second;
-  report.best = !best_ || (higher_is_better(metric) ? value > *best_ : value < *best_);
+  const double value = criterion(report);
+  const bool higher = higher_is_better(criterion_name(0));
+  report.best = !best_ || (higher ? value > *best_ : value < *best_);
   worse_evaluations_ = report.best ? 0 : worse_evaluations_ + 1;
   if (report.best) {
     best_ = value;
@@ -189,8 +204,7 @@ TrainEnd Trainer::run(const std::atomic<bool>* stop) {
     events_.step(report);
 
     const bool last = step_ == total_steps_;
-    const bool evaluates =
-        last || (config_.evaluate.every > 0 ? step_ % config_.evaluate.every == 0 : epoch_ended);
+    const bool evaluates = last || (config_.evaluate.every > 0 ? step_ % config_.evaluate.every == 0 : epoch_ended);
     if (evaluates) evaluate_dev();
     const bool stopping = stop && stop->load();
     const bool saves = config_.save.every > 0 ? step_ % config_.save.every == 0 : evaluates;

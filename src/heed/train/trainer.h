@@ -82,6 +82,8 @@ class Trainer {
   void check_finite(const StepReport& report) const;
   EvaluationReport evaluate(Dataset& data, const std::string& split);
   void evaluate_dev();
+  std::string criterion_name(std::size_t head) const;
+  double criterion(const EvaluationReport& report) const;
   bool ended_early() const;
 
   std::filesystem::path checkpoint_folder() const;

@@ -74,8 +74,8 @@ void Trainer::restore(bool resume) {
   std::vector<std::string> damaged;
   const auto checkpoint = resume ? newest_checkpoint(folder, damaged) : std::nullopt;
   for (const std::string& message : damaged) events_.phase("passed over: " + message);
-  HEED_CHECK_AS(bad_format, checkpoint || damaged.empty(), folder.string(), ": all checkpoints are damaged: ",
-                damaged.empty() ? "" : damaged[0]);
+  HEED_CHECK_AS(bad_format, checkpoint || damaged.empty(), folder.string(),
+                ": all checkpoints are damaged: ", damaged.empty() ? "" : damaged[0]);
   // Killed before its first checkpoint, a run begins anew.
   if (checkpoint) {
     const std::string where = folder.string();

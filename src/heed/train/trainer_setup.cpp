@@ -83,16 +83,13 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainConfig& config, std::vector
   if (o.name == "sgd") return make_sgd(std::move(groups), {.momentum = o.momentum});
   if (o.name == "adagrad") return make_adagrad(std::move(groups));
   if (o.name == "rmsprop") return make_rmsprop(std::move(groups));
-  return make_adam(std::move(groups), {.beta1 = o.beta1,
-                                       .beta2 = o.beta2,
-                                       .epsilon = o.epsilon,
-                                       .decoupled = o.name == "adamw"});
+  return make_adam(std::move(groups),
+                   {.beta1 = o.beta1, .beta2 = o.beta2, .epsilon = o.epsilon, .decoupled = o.name == "adamw"});
 }
 
 }  // namespace
 
-Trainer::Trainer(TrainConfig config, TrainEvents& events, bool resume)
-    : config_(std::move(config)), events_(events) {
+Trainer::Trainer(TrainConfig config, TrainEvents& events, bool resume) : config_(std::move(config)), events_(events) {
   const fs::path output = config_.output;
   HEED_CHECK(resume || !fs::exists(output / "checkpoints"), output.string(),
              ": has the checkpoints of another run; resume it (--resume) or choose another output");
@@ -117,7 +114,8 @@ void Trainer::prepare_tokenizer() {
     tokenizer_ = text::load_tokenizer(output);
   } else {
     const std::string& from = config_.tokenizer.from.empty() ? config_.model.from : config_.tokenizer.from;
-    const fs::path folder = fs::exists(fs::path(from) / "config.json") ? ModelFolder(from).transformer() : fs::path(from);
+    const fs::path folder =
+        fs::exists(fs::path(from) / "config.json") ? ModelFolder(from).transformer() : fs::path(from);
     tokenizer_ = text::load_tokenizer(folder);
   }
   tokenizer_->set_padding(std::nullopt);

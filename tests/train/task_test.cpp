@@ -1,0 +1,276 @@
+// Each task from rows to targets and metrics, on tiny models.
+#include "heed/train/task.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/file.h"
+#include "heed/engine/load.h"
+#include "heed/text/legacy.h"
+#include "heed/train/trainer.h"
+#include "support/random_model.h"
+#include "support/temp_folder.h"
+
+namespace heed {
+namespace {
+
+class TrainTaskTest : public testing::Test {
+ protected:
+  TrainTaskTest() {
+    test::write_random_model(folder_.path() / "model", Head::none, {});
+    tokenizer_ = text::load_tokenizer(folder_.path() / "model");
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  TrainConfig config(Json fields) const {
+    Json all = {{"output", path("run")}, {"model", {{"from", path("model")}}}, {"data", {{"train", path("train")}}}};
+    all.merge_patch(fields);
+    return parse_train_config(all.dump(), "test.json");
+  }
+  std::unique_ptr<TrainTask> task(const TrainConfig& config, std::size_t max_tokens = 40) const {
+    return make_task(head_plans(config)[0], config, *tokenizer_, max_tokens);
+  }
+  std::map<std::string, double> train(const TrainConfig& config) const {
+    TrainEvents nobody;
+    Trainer(config, nobody, false).run();
+    const Json results = parse_json(read_file(folder_.path() / "run" / "results.json", 1 << 20), "results.json");
+    std::map<std::string, double> metrics;
+    for (const auto& [name, value] : results.at("dev").items()) {
+      if (value.is_number()) metrics[name] = value.get<double>();
+    }
+    return metrics;
+  }
+
+  test::TempFolder folder_;
+  std::optional<text::Tokenizer> tokenizer_;
+};
+
+TEST_F(TrainTaskTest, TheFirstTokenOfAWordHasItsLabel) {
+  const auto tag = task(config({{"task", "tag"}}));
+  tag->set_labels({"B-X", "O"});
+  const Example row{.words = {"quick", "zebra", "in", "Berlingang"}, .labels = {"O", "B-X", "O", "B-X"}};
+  auto samples = tag->encode(row);
+  ASSERT_EQ(samples.size(), 1u);
+  const Targets targets = tag->targets(row, tag->text_of(row), samples[0], {1, 1});
+  // [CLS] quick z ##e ##b ##r ##a in berlin ##gang [SEP]
+  const std::vector<std::int64_t> expected = {-100, 1, 0, -100, -100, -100, -100, 1, 0, -100, -100};
+  EXPECT_EQ(targets.classes, expected);
+}
+
+TEST_F(TrainTaskTest, LongSentencesBecomeWindowsThatCoverEveryWord) {
+  const auto tag = task(config({{"task", "tag"}}), 12);
+  Example row;
+  for (int i = 0; i < 30; ++i) row.words.push_back(i % 3 ? "fox" : "dog"), row.labels.push_back(i % 3 ? "F" : "D");
+  tag->set_labels({"D", "F"});
+  std::vector<int> seen(row.words.size());
+  auto samples = tag->encode(row);
+  EXPECT_EQ(samples.size(), 3u);
+  for (auto& sample : samples) {
+    const Targets targets = tag->targets(row, tag->text_of(row), sample, {1, 1});
+    for (std::size_t t = 0; t < targets.classes.size(); ++t) {
+      if (targets.values[t] < 0) continue;
+      const auto word = static_cast<std::size_t>(targets.values[t]);
+      ++seen[word];
+      EXPECT_EQ(targets.classes[t], row.labels[word] == "F" ? 1 : 0);
+    }
+  }
+  EXPECT_EQ(seen, std::vector<int>(row.words.size(), 1));
+}
+
+TEST_F(TrainTaskTest, MaskingFollowsItsShares) {
+  const auto mlm = task(config({{"task", "mlm"}, {"mlm", {{"probability", 0.3}}}}));
+  const Example row{.text = "the quick brown fox jumps over the lazy dog in berlin . the quick brown fox"};
+  const auto plain = mlm->encode(row)[0][0].ids;
+  std::size_t chosen = 0, masked = 0, kept = 0, tokens = 0;
+  for (std::uint64_t draw = 0; draw < 2000; ++draw) {
+    auto sequences = mlm->encode(row)[0];
+    const Targets targets = mlm->targets(row, row.text, sequences, {1, draw});
+    for (std::size_t t = 0; t < plain.size(); ++t) {
+      tokens += !sequences[0].special_mask[t];
+      if (targets.classes[t] == kNoTarget) {
+        EXPECT_EQ(sequences[0].ids[t], plain[t]);
+        continue;
+      }
+      ASSERT_FALSE(sequences[0].special_mask[t]);
+      EXPECT_EQ(targets.classes[t], plain[t]);
+      ++chosen;
+      masked += sequences[0].ids[t] == 4;  // [MASK]
+      kept += sequences[0].ids[t] == plain[t];
+    }
+  }
+  const auto share = [](std::size_t part, std::size_t whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+  };
+  EXPECT_NEAR(share(chosen, tokens), 0.3, 0.01);
+  EXPECT_NEAR(share(masked, chosen), 0.8, 0.02);
+  EXPECT_NEAR(share(kept, chosen), 0.1, 0.02);
+}
+
+TEST_F(TrainTaskTest, WholeWordsAreMaskedTogether) {
+  const auto mlm = task(config({{"task", "mlm"}, {"mlm", {{"whole_words", true}}}}));
+  const Example row{.text = "zebra berlin zebra"};  // z ##e ##b ##r ##a berlin z ##e ##b ##r ##a
+  for (std::uint64_t draw = 0; draw < 50; ++draw) {
+    auto sequences = mlm->encode(row)[0];
+    const Targets targets = mlm->targets(row, row.text, sequences, {1, draw});
+    for (std::size_t t = 2; t < 6; ++t) {
+      EXPECT_EQ(targets.classes[t] == kNoTarget, targets.classes[1] == kNoTarget) << draw;
+    }
+  }
+}
+
+TEST_F(TrainTaskTest, AnswersPointAtTheirTokensOrAtTheFirst) {
+  const auto answer = task(config({{"task", "answer"}, {"answer", {{"stride", 4}}}}), 16);
+  const Example row{.text = "the fox ?",
+                    .pair = "the lazy dog jumps over the quick brown fox in berlin",
+                    .answers = {{.text = "brown fox", .start = 34}}};
+  auto samples = answer->encode(row);
+  ASSERT_GT(samples.size(), 1u);
+  std::size_t found = 0;
+  for (auto& sample : samples) {
+    const Targets targets = answer->targets(row, row.text, sample, {1, 1});
+    const auto first = static_cast<std::size_t>(targets.classes[0]), last = static_cast<std::size_t>(targets.classes[1]);
+    if (first == 0) {
+      EXPECT_EQ(last, 0u);
+      continue;
+    }
+    ++found;
+    EXPECT_EQ(sample[0].char_offsets[first].begin, 34);
+    EXPECT_EQ(sample[0].char_offsets[last].end, 43);
+  }
+  EXPECT_GE(found, 1u);
+}
+
+TEST_F(TrainTaskTest, TaggingLearns) {
+  std::string rows;
+  for (int i = 0; i < 60; ++i) {
+    rows += std::string("the O\n") + (i % 2 ? "lazy" : "quick") + " O\n" + (i % 3 ? "fox B-A\n" : "dog B-A\n") +
+            "in O\nberlin B-P\n\n";
+  }
+  folder_.write("train.conll", rows);
+  const auto metrics = train(config({{"task", "tag"},
+                                     {"data", {{"train", path("train.conll")}, {"dev", path("train.conll")}}},
+                                     {"batch", {{"tokens", 80}}},
+                                     {"optimizer", {{"learning_rate", 5e-3}}}}));
+  EXPECT_GT(metrics.at("f1"), 0.99);
+  const auto model = load(path("run"));
+  const auto entities = model.tag({"the quick dog in berlin"});
+  ASSERT_EQ(entities[0].size(), 2u);
+  EXPECT_EQ(entities[0][0].word, "dog");
+  EXPECT_EQ(entities[0][1].label, "P");
+}
+
+TEST_F(TrainTaskTest, QuestionsLearn) {
+  Json paragraphs = Json::array();
+  const std::vector<std::string> animals = {"fox", "dog"};
+  for (std::size_t i = 0; i < 40; ++i) {
+    const std::string animal = animals[i % 2], filler = i % 3 ? "the lazy " : "over the quick brown ";
+    const std::string context = filler + animal + " jumps in berlin";
+    paragraphs.push_back({{"context", context},
+                          {"qas",
+                           {{{"id", std::to_string(i)},
+                             {"question", "the animal ?"},
+                             {"answers", {{{"text", animal}, {"answer_start", filler.size()}}}}}}}});
+  }
+  folder_.write("train.json", Json({{"version", "1.1"}, {"data", {{{"title", "t"}, {"paragraphs", paragraphs}}}}}).dump());
+  const auto metrics = train(config({{"task", "answer"},
+                                     {"data", {{"train", path("train.json")}, {"dev", path("train.json")}}},
+                                     {"batch", {{"tokens", 160}}},
+                                     {"epochs", 8},
+                                     {"optimizer", {{"learning_rate", 5e-3}}}}));
+  EXPECT_GT(metrics.at("exact"), 0.95);
+}
+
+TEST_F(TrainTaskTest, VectorsLearnPairsAndScores) {
+  std::string pairs = "text\ttext_pair\n", scores = "text\ttext_pair\tscore\n";
+  const std::vector<std::string> animals = {"fox", "dog", "zebra", "ant", "bee", "cow"};
+  for (std::size_t i = 0; i < 60; ++i) {
+    const std::string &a = animals[i % 6], &b = animals[i / 6 % 6];
+    pairs += "the " + a + "\ta quick " + a + "\n";
+    scores += "the " + a + "\tthe " + b + "\t" + (a == b ? "5" : "0") + "\n";
+  }
+  folder_.write("pairs.tsv", pairs);
+  folder_.write("scores.tsv", scores);
+  const Json common = {{"task", "embed"}, {"epochs", 10}, {"batch", {{"sequences", 6}}},
+                       {"optimizer", {{"learning_rate", 3e-3}}}};
+  Json contrastive = common, cosine = common;
+  contrastive["data"] = {{"train", path("pairs.tsv")}, {"dev", path("pairs.tsv")}};
+  contrastive["batch"]["by_length"] = false;
+  cosine["data"] = {{"train", path("scores.tsv")}, {"dev", path("scores.tsv")}};
+  cosine["embed"] = {{"loss", "cosine"}};
+  const auto first = train(config(contrastive));
+  EXPECT_LT(first.at("loss"), 3.0);
+  cosine["output"] = path("run");
+  std::filesystem::remove_all(folder_.path() / "run");
+  EXPECT_GT(train(config(cosine)).at("spearman"), 0.6);
+  // The folder is one of sentence-transformers'.
+  EXPECT_EQ(load(path("run")).embed({"the fox"}).size(0), 1);
+}
+
+TEST_F(TrainTaskTest, SeveralLabelsAndNumbers) {
+  std::string labels = "text\tlabel\n", numbers = "text\tscore\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string a = i % 2 ? "fox" : "bee", b = i % 3 ? "dog" : "cow";
+    labels += a + " in " + b + "\t" + (i % 2 ? "fox" : "") + (i % 2 && i % 3 ? "," : "") + (i % 3 ? "dog" : "") + "\n";
+    numbers += a + " in " + b + "\t" + std::to_string(i % 2 + 2 * (i % 3 > 0)) + "\n";
+  }
+  folder_.write("labels.tsv", labels);
+  folder_.write("numbers.tsv", numbers);
+  const Json common = {{"task", "classify"}, {"epochs", 10}, {"batch", {{"tokens", 60}}},
+                       {"optimizer", {{"learning_rate", 3e-3}}}};
+  Json several = common, number = common;
+  several["classify"] = {{"kind", "several"}};
+  several["data"] = {{"train", path("labels.tsv")}, {"dev", path("labels.tsv")}, {"label_separator", ","}};
+  EXPECT_GT(train(config(several)).at("f1_micro"), 0.98);
+  std::filesystem::remove_all(folder_.path() / "run");
+  number["classify"] = {{"kind", "number"}};
+  number["data"] = {{"train", path("numbers.tsv")}, {"dev", path("numbers.tsv")}};
+  EXPECT_GT(train(config(number)).at("spearman"), 0.9);
+}
+
+TEST_F(TrainTaskTest, TwoHeadsShareOneEncoder) {
+  std::string rows;
+  for (int i = 0; i < 60; ++i) {
+    const std::string animal = i % 2 ? "fox" : "dog";
+    rows += Json({{"text", "the " + animal + " jumps"},
+                  {"intent", animal},
+                  {"words", {"the", animal, "jumps"}},
+                  {"tags", {"O", "B-A", "O"}}})
+                .dump() +
+            "\n";
+  }
+  folder_.write("train.jsonl", rows);
+  const TrainConfig both = config({{"task", "classify"},
+                                   {"data", {{"train", path("train.jsonl")}, {"dev", path("train.jsonl")}, {"label", "intent"}}},
+                                   {"heads", {{{"name", "slots"}, {"task", "tag"}, {"label", "tags"}, {"weight", 0.5}}}},
+                                   {"batch", {{"tokens", 60}}},
+                                   {"epochs", 5},
+                                   {"optimizer", {{"learning_rate", 5e-3}}}});
+  EXPECT_GT(train(both).at("accuracy"), 0.98);
+  const Json results = parse_json(read_file(path("run/results.json"), 1 << 20), "results.json");
+  EXPECT_GT(results.at("dev").at("slots").at("f1").get<double>(), 0.98);
+  const auto intents = load(path("run")), slots = load(path("run/slots"));
+  EXPECT_EQ(intents.classify({"the fox jumps"})[0][0].label, "fox");
+  const auto entities = slots.tag({"the fox jumps"});
+  ASSERT_EQ(entities[0].size(), 1u);
+  EXPECT_EQ(entities[0][0].word, "fox");
+}
+
+TEST_F(TrainTaskTest, FromNothingWithATokenizerOfItsOwn) {
+  std::string lines;
+  for (int i = 0; i < 80; ++i) lines += i % 2 ? "the fox jumps over the dog\n" : "a bee in the house of the cow\n";
+  folder_.write("train.txt", lines);
+  Json fields = {{"task", "mlm"},
+                 {"model", {{"from", ""}, {"architecture", {{"hidden_size", 32}, {"num_hidden_layers", 1},
+                                                             {"num_attention_heads", 2}, {"intermediate_size", 64},
+                                                             {"max_position_embeddings", 32}}}}},
+                 {"tokenizer", {{"train", "wordpiece"}, {"vocab_size", 120}}},
+                 {"data", {{"train", path("train.txt")}, {"dev", path("train.txt")}}},
+                 {"epochs", 20},
+                 {"batch", {{"tokens", 200}}},
+                 {"optimizer", {{"learning_rate", 1e-2}}}};
+  EXPECT_LT(train(config(fields)).at("perplexity"), 8);
+  const auto filled = load(path("run")).fill_mask({"the [MASK] jumps over the dog"});
+  EXPECT_EQ(filled[0][0].size(), 5u);
+}
+
+}  // namespace
+}  // namespace heed

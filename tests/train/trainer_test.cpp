@@ -1,0 +1,212 @@
+// The loop as a whole, on tiny models: what must not change the result does not, and what must does.
+#include "heed/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/file.h"
+#include "heed/base/random.h"
+#include "heed/engine/load.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
+#include "support/temp_folder.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Sentences about animals and places; the label is whether a fox is in them.
+std::string animal_rows(std::size_t count, std::uint64_t seed) {
+  const std::vector<std::string> words = {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin"};
+  std::string rows = "text\tlabel\n";
+  for (std::size_t row = 0; row < count; ++row) {
+    Sequence draw{seed, row};
+    std::string text;
+    bool fox = false;
+    for (std::uint64_t i = 0, length = 2 + draw.uniform_integer(6); i < length; ++i) {
+      const std::string& word = words[draw.uniform_integer(words.size())];
+      fox = fox || word == "fox";
+      (text += text.empty() ? "" : " ") += word;
+    }
+    rows += text + "\t" + (fox ? "fox" : "none") + "\n";
+  }
+  return rows;
+}
+
+class Quiet : public TrainEvents {
+ public:
+  void step(const StepReport& report) override {
+    losses.push_back(report.loss);
+    if (stop_after && static_cast<std::int64_t>(losses.size()) == *stop_after) stop = true;
+  }
+  void evaluated(const EvaluationReport& report) override { reports.push_back(report); }
+  std::vector<double> losses;
+  std::vector<EvaluationReport> reports;
+  std::optional<std::int64_t> stop_after{};  // steps of this process
+  std::atomic<bool> stop = false;
+};
+
+class TrainerTest : public testing::Test {
+ protected:
+  TrainerTest() {
+    test::write_random_model(folder_.path() / "model", Head::none, {});
+    folder_.write("train.tsv", animal_rows(60, 1));
+    folder_.write("dev.tsv", animal_rows(40, 2));
+  }
+
+  TrainConfig config(const std::string& name, std::vector<std::string> overrides = {}) const {
+    const std::string text = Json({{"task", "classify"},
+                                   {"output", path(name)},
+                                   {"model", {{"from", path("model")}}},
+                                   {"data", {{"train", path("train.tsv")}, {"dev", path("dev.tsv")}}},
+                                   {"batch", {{"tokens", 60}}},
+                                   {"optimizer", {{"learning_rate", 3e-3}}},
+                                   {"epochs", 2}})
+                                 .dump();
+    return parse_train_config(text, "test.json", overrides);
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string weights_of(const std::string& name) const {
+    return read_file(folder_.path() / name / "model.safetensors", 1 << 26);
+  }
+  TrainEnd run(const TrainConfig& config, Quiet& events, bool resume = false) const {
+    Trainer trainer(config, events, resume);
+    return trainer.run(&events.stop);
+  }
+  std::string trained(const std::string& name, std::vector<std::string> overrides = {}) const {
+    Quiet events;
+    EXPECT_NE(run(config(name, std::move(overrides)), events), TrainEnd::interrupted);
+    return weights_of(name);
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(TrainerTest, LearnsAndTheFolderGivesTheSameAnswers) {
+  Quiet events;
+  EXPECT_EQ(run(config("run", {"epochs=12"}), events), TrainEnd::finished);
+  EXPECT_LT(events.losses.back(), 0.5 * events.losses.front());
+  const double accuracy = events.reports.back().heads[0].second.metrics.at("accuracy");
+  EXPECT_GT(accuracy, 0.9);
+
+  const TextPipeline model = load(path("run"));
+  EXPECT_EQ(model.model().labels(), (std::vector<std::string>{"fox", "none"}));
+  const auto answers = model.classify({"the quick fox jumps", "the lazy dog"});
+  EXPECT_EQ(answers[0][0].label, "fox");
+  EXPECT_EQ(answers[1][0].label, "none");
+}
+
+TEST_F(TrainerTest, ThreadsDoNotChangeAByte) {
+  EXPECT_EQ(trained("one", {"threads=1"}), trained("three", {"threads=3"}));
+}
+
+TEST_F(TrainerTest, StoppedAnywhereAndResumedEndsInTheSameBytes) {
+  const std::vector<std::string> options = {"ema=0.9", "evaluate.every=3", "save.every=4", "batch.accumulate=2"};
+  const std::string whole = trained("whole", options);
+  for (const std::int64_t after : {1, 3, 4, 6}) {
+    const std::string name = "stopped" + std::to_string(after);
+    const TrainConfig stopped = config(name, options);
+    Quiet first, second;
+    first.stop_after = after;
+    EXPECT_EQ(run(stopped, first), TrainEnd::interrupted);
+    EXPECT_EQ(run(stopped, second, true), TrainEnd::finished);
+    EXPECT_EQ(weights_of(name), whole) << "stopped after " << after;
+  }
+}
+
+TEST_F(TrainerTest, AStepOfSeveralBatchesIsThatOfALargeOne) {
+  // Dropout draws by place in a batch.
+  Json model = parse_json(read_file(path("model/config.json"), 1 << 20), "config.json");
+  model["hidden_dropout_prob"] = model["attention_probs_dropout_prob"] = 0;
+  folder_.write("model/config.json", model.dump());
+  Quiet one, four;
+  run(config("large", {"batch.by_length=false", "batch.sequences=16", "batch.tokens=100000", "max_steps=3"}), one);
+  run(config("parts", {"batch.by_length=false", "batch.sequences=4", "batch.tokens=100000", "batch.accumulate=4",
+                       "max_steps=3"}),
+      four);
+  ASSERT_EQ(one.losses.size(), four.losses.size());
+  for (std::size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(one.losses[i], four.losses[i], 1e-5);
+}
+
+TEST_F(TrainerTest, RecomputingChangesNothing) {
+  EXPECT_EQ(trained("kept"), trained("recomputed", {"model.recompute=true"}));
+}
+
+TEST_F(TrainerTest, SeedAndLearningRateDoChangeTheResult) {
+  const std::string usual = trained("usual");
+  EXPECT_NE(usual, trained("seed", {"seed=2"}));
+  EXPECT_NE(usual, trained("rate", {"optimizer.learning_rate=1e-3"}));
+}
+
+TEST_F(TrainerTest, FrozenParametersStay) {
+  trained("frozen", {"model.freeze=[\"encoder.\"]"});
+  const auto before = load_encoder(path("model")), after = load_encoder(path("frozen"));
+  const TensorMap old = state(before->encoder()), now = state(after->encoder());
+  for (const auto& [name, values] : old) EXPECT_TRUE(same_bits(values, now.at(name))) << name;
+  Quiet events;
+  const std::string message = test::error_of(
+      ErrorKind::invalid_argument, [&] { run(config("wrong", {"model.freeze=[\"decoder.\"]"}), events); });
+  EXPECT_NE(message.find("decoder."), std::string::npos) << message;
+}
+
+TEST_F(TrainerTest, LowRankAdditionsAreMergedAndNothingElseMoves) {
+  const std::string whole = trained("lora", {"lora.rank=2", "lora.targets=[\"query_key_value\"]", "epochs=4"});
+  const auto before = load_encoder(path("model")), after = load_encoder(path("lora"));
+  const TensorMap old = state(before->encoder()), now = state(after->encoder());
+  std::size_t changed = 0;
+  for (const auto& [name, values] : old) {
+    const bool same = same_bits(values, now.at(name));
+    EXPECT_EQ(same, name.find("query_key_value.weight") == std::string::npos) << name;
+    changed += !same;
+  }
+  EXPECT_EQ(changed, 2u);  // layers
+
+  // Resumed, too.
+  const TrainConfig stopped = config("lora2", {"lora.rank=2", "lora.targets=[\"query_key_value\"]", "epochs=4"});
+  Quiet first, second;
+  first.stop_after = 3;
+  run(stopped, first);
+  run(stopped, second, true);
+  EXPECT_EQ(weights_of("lora2"), whole);
+}
+
+TEST_F(TrainerTest, ALossThatIsNotFiniteStopsBeforeAnythingIsSaved) {
+  Quiet events;
+  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] {
+    run(config("nan", {"optimizer.learning_rate=1e30", "optimizer.clip=0", "schedule.warmup=0", "save.every=1",
+                       "evaluate.every=1000"}),
+        events);
+  });
+  EXPECT_NE(message.find("is not finite"), std::string::npos) << message;
+  EXPECT_NE(message.find("step "), std::string::npos) << message;
+  EXPECT_FALSE(fs::exists(folder_.path() / "nan" / "model.safetensors"));
+}
+
+TEST_F(TrainerTest, PatienceEndsEarlyAndTheBestIsKept) {
+  Quiet events;
+  EXPECT_EQ(run(config("early", {"epochs=40", "evaluate.patience=2"}), events),
+            TrainEnd::stopped_early);
+  double best = 0;
+  for (const EvaluationReport& report : events.reports) {
+    best = std::max(best, report.heads[0].second.metrics.at("accuracy"));
+  }
+  EXPECT_EQ(events.reports.back().heads[0].second.metrics.at("accuracy"), best);
+}
+
+TEST_F(TrainerTest, AFolderWithAnotherRunIsNotOverwritten) {
+  trained("used");
+  Quiet events;
+  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] { run(config("used"), events); });
+  EXPECT_NE(message.find("--resume"), std::string::npos) << message;
+}
+
+TEST_F(TrainerTest, ALabelThatTrainingNeverSawIsNamedWithItsLine) {
+  folder_.write("dev.tsv", "text\tlabel\nthe fox\tcat\n");
+  Quiet events;
+  const std::string message = test::error_of(ErrorKind::bad_format, [&] { run(config("label"), events); });
+  EXPECT_NE(message.find("dev.tsv:2"), std::string::npos) << message;
+  EXPECT_NE(message.find("\"cat\""), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace heed
