@@ -35,17 +35,19 @@ std::shared_ptr<const EncoderModel> model_of(const std::string& name) {
 
 double EncoderCase::flops() const {
   const EncoderConfig config = config_of(model);
-  const auto width = static_cast<double>(config.width), inner = static_cast<double>(config.inner),
-             length = static_cast<double>(tokens);
-  return static_cast<double>(config.layers * sequences) *
-         (length * (8 * width * width + 4 * width * inner) + 4 * length * length * width);
+  const auto width = static_cast<double>(config.width), inner = static_cast<double>(config.inner);
+  double products = 0;
+  for (const std::int64_t tokens : lengths) {
+    const auto length = static_cast<double>(tokens);
+    products += length * (8 * width * width + 4 * width * inner) + 4 * length * length * width;
+  }
+  return static_cast<double>(config.layers) * products;
 }
 
 EncoderRun::EncoderRun(EncoderCase encoder) : case_(std::move(encoder)), model_(model_of(case_.model)) {
-  HEED_CHECK(case_.sequences > 0 && case_.sequences <= 4096 && case_.tokens > 0, "[encoder bench] ", case_.sequences,
-             " sequences of ", case_.tokens, " tokens");
-  const std::vector<std::int64_t> lengths(static_cast<std::size_t>(case_.sequences), case_.tokens);
-  const Offsets offsets(lengths);
+  HEED_CHECK(!case_.lengths.empty() && case_.lengths.size() <= 4096, "[encoder bench] ", case_.lengths.size(),
+             " sequences, expected 1 to 4096");
+  const Offsets offsets(case_.lengths);
   std::vector<std::int64_t> ids;
   for (std::int64_t i = 0; i < offsets.tokens(); ++i) ids.push_back(i * 7919 % model_->config().vocabulary);
   input_.ids = Packed(Tensor::from(ids, {offsets.tokens()}), offsets);

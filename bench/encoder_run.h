@@ -1,10 +1,11 @@
-// A whole encoder's forward pass on B sequences of S tokens, ids to hidden states, as the peers' workers measure it
+// A whole encoder's forward pass on sequences of given lengths, ids to hidden states, as the peers' workers measure it
 // (they start behind the embeddings): "bert" (12 layers, 768 wide, 12 heads, 3072) or "minilm" (6, 384, 12, 1536).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "heed/models/encoder_model.h"
 
@@ -12,7 +13,7 @@ namespace heed::bench {
 
 struct EncoderCase {
   std::string model;
-  std::int64_t sequences = 1, tokens = 1;  // of each sequence
+  std::vector<std::int64_t> lengths;  // in tokens, one a sequence
   int threads = 1;
 
   // Products of the layers.

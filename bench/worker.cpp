@@ -64,8 +64,13 @@ json attention(const json& command) {
   return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+// B sequences of S tokens, or "lengths" of a batch of any.
 json encoder(const json& command) {
-  const EncoderCase encoder{command.at("model"), command.at("B"), command.at("S"), threads_of(command)};
+  using Lengths = std::vector<std::int64_t>;
+  const Lengths lengths = command.contains("lengths")
+                              ? command.at("lengths").get<Lengths>()
+                              : Lengths(command.at("B").get<std::size_t>(), command.at("S").get<std::int64_t>());
+  const EncoderCase encoder{command.at("model"), lengths, threads_of(command)};
   const EncoderRun run(encoder);
   const double seconds = median_seconds([&] { run.run(); });
   return {{"t", seconds}, {"gflops", encoder.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};

@@ -34,12 +34,15 @@ TEST(TrainConfig, OverridesAreJsonOrText) {
 
 TEST(TrainConfig, UnknownNamesAreRefusedWithTheNearest) {
   const std::vector<std::string> wrong = {"optimizer.lerning_rate=1"};
-  const std::string message = test::error_of(ErrorKind::bad_format, [&] { parse_train_config(kSmall, "c.json", wrong); });
+  const std::string message =
+      test::error_of(ErrorKind::bad_format, [&] { parse_train_config(kSmall, "c.json", wrong); });
   EXPECT_NE(message.find("optimizer.lerning_rate"), std::string::npos) << message;
   EXPECT_NE(message.find("did you mean optimizer.learning_rate?"), std::string::npos) << message;
-  const std::string group = test::error_of(ErrorKind::bad_format, [&] { parse_train_config(R"({"tsk": "tag"})", "c.json"); });
+  const std::string group =
+      test::error_of(ErrorKind::bad_format, [&] { parse_train_config(R"({"tsk": "tag"})", "c.json"); });
   EXPECT_NE(group.find("c.json: there is no field tsk; did you mean task?"), std::string::npos) << group;
-  const std::string bare = test::error_of(ErrorKind::bad_format, [&] { parse_train_config(R"({"learning_rate": 1})", "c.json"); });
+  const std::string bare =
+      test::error_of(ErrorKind::bad_format, [&] { parse_train_config(R"({"learning_rate": 1})", "c.json"); });
   EXPECT_NE(bare.find("did you mean optimizer.learning_rate?"), std::string::npos) << bare;
 }
 
@@ -50,9 +53,8 @@ TEST(TrainConfig, ErrorsNameFieldFoundAndExpected) {
   EXPECT_NE(message("epochs=0").find("epochs is 0, expected at least 1"), std::string::npos);
   EXPECT_NE(message("epochs=many").find("epochs is a string, expected an integer"), std::string::npos);
   EXPECT_NE(message("task=clasify").find("expected classify, tag, mlm, answer, embed"), std::string::npos);
-  const std::string form = test::error_of(ErrorKind::invalid_argument, [] {
-    parse_train_config(kSmall, "c.json", std::vector<std::string>{"epochs"});
-  });
+  const std::string form = test::error_of(
+      ErrorKind::invalid_argument, [] { parse_train_config(kSmall, "c.json", std::vector<std::string>{"epochs"}); });
   EXPECT_NE(form.find("name=value"), std::string::npos) << form;
   EXPECT_NE(message("model.from=").find("model.architecture"), std::string::npos);
 }

@@ -127,7 +127,8 @@ TEST_F(TrainTaskTest, AnswersPointAtTheirTokensOrAtTheFirst) {
   std::size_t found = 0;
   for (auto& sample : samples) {
     const Targets targets = answer->targets(row, row.text, sample, {1, 1});
-    const auto first = static_cast<std::size_t>(targets.classes[0]), last = static_cast<std::size_t>(targets.classes[1]);
+    const auto first = static_cast<std::size_t>(targets.classes[0]),
+               last = static_cast<std::size_t>(targets.classes[1]);
     if (first == 0) {
       EXPECT_EQ(last, 0u);
       continue;
@@ -170,7 +171,8 @@ TEST_F(TrainTaskTest, QuestionsLearn) {
                              {"question", "the animal ?"},
                              {"answers", {{{"text", animal}, {"answer_start", filler.size()}}}}}}}});
   }
-  folder_.write("train.json", Json({{"version", "1.1"}, {"data", {{{"title", "t"}, {"paragraphs", paragraphs}}}}}).dump());
+  folder_.write("train.json",
+                Json({{"version", "1.1"}, {"data", {{{"title", "t"}, {"paragraphs", paragraphs}}}}}).dump());
   const auto metrics = train(config({{"task", "answer"},
                                      {"data", {{"train", path("train.json")}, {"dev", path("train.json")}}},
                                      {"batch", {{"tokens", 160}}},
@@ -189,8 +191,8 @@ TEST_F(TrainTaskTest, VectorsLearnPairsAndScores) {
   }
   folder_.write("pairs.tsv", pairs);
   folder_.write("scores.tsv", scores);
-  const Json common = {{"task", "embed"}, {"epochs", 10}, {"batch", {{"sequences", 6}}},
-                       {"optimizer", {{"learning_rate", 3e-3}}}};
+  const Json common = {
+      {"task", "embed"}, {"epochs", 10}, {"batch", {{"sequences", 6}}}, {"optimizer", {{"learning_rate", 3e-3}}}};
   Json contrastive = common, cosine = common;
   contrastive["data"] = {{"train", path("pairs.tsv")}, {"dev", path("pairs.tsv")}};
   contrastive["batch"]["by_length"] = false;
@@ -214,8 +216,8 @@ TEST_F(TrainTaskTest, SeveralLabelsAndNumbers) {
   }
   folder_.write("labels.tsv", labels);
   folder_.write("numbers.tsv", numbers);
-  const Json common = {{"task", "classify"}, {"epochs", 10}, {"batch", {{"tokens", 60}}},
-                       {"optimizer", {{"learning_rate", 3e-3}}}};
+  const Json common = {
+      {"task", "classify"}, {"epochs", 10}, {"batch", {{"tokens", 60}}}, {"optimizer", {{"learning_rate", 3e-3}}}};
   Json several = common, number = common;
   several["classify"] = {{"kind", "several"}};
   several["data"] = {{"train", path("labels.tsv")}, {"dev", path("labels.tsv")}, {"label_separator", ","}};
@@ -238,12 +240,13 @@ TEST_F(TrainTaskTest, TwoHeadsShareOneEncoder) {
             "\n";
   }
   folder_.write("train.jsonl", rows);
-  const TrainConfig both = config({{"task", "classify"},
-                                   {"data", {{"train", path("train.jsonl")}, {"dev", path("train.jsonl")}, {"label", "intent"}}},
-                                   {"heads", {{{"name", "slots"}, {"task", "tag"}, {"label", "tags"}, {"weight", 0.5}}}},
-                                   {"batch", {{"tokens", 60}}},
-                                   {"epochs", 5},
-                                   {"optimizer", {{"learning_rate", 5e-3}}}});
+  const TrainConfig both =
+      config({{"task", "classify"},
+              {"data", {{"train", path("train.jsonl")}, {"dev", path("train.jsonl")}, {"label", "intent"}}},
+              {"heads", {{{"name", "slots"}, {"task", "tag"}, {"label", "tags"}, {"weight", 0.5}}}},
+              {"batch", {{"tokens", 60}}},
+              {"epochs", 5},
+              {"optimizer", {{"learning_rate", 5e-3}}}});
   EXPECT_GT(train(both).at("accuracy"), 0.98);
   const Json results = parse_json(read_file(path("run/results.json"), 1 << 20), "results.json");
   EXPECT_GT(results.at("dev").at("slots").at("f1").get<double>(), 0.98);
@@ -259,9 +262,14 @@ TEST_F(TrainTaskTest, FromNothingWithATokenizerOfItsOwn) {
   for (int i = 0; i < 80; ++i) lines += i % 2 ? "the fox jumps over the dog\n" : "a bee in the house of the cow\n";
   folder_.write("train.txt", lines);
   Json fields = {{"task", "mlm"},
-                 {"model", {{"from", ""}, {"architecture", {{"hidden_size", 32}, {"num_hidden_layers", 1},
-                                                             {"num_attention_heads", 2}, {"intermediate_size", 64},
-                                                             {"max_position_embeddings", 32}}}}},
+                 {"model",
+                  {{"from", ""},
+                   {"architecture",
+                    {{"hidden_size", 32},
+                     {"num_hidden_layers", 1},
+                     {"num_attention_heads", 2},
+                     {"intermediate_size", 64},
+                     {"max_position_embeddings", 32}}}}},
                  {"tokenizer", {{"train", "wordpiece"}, {"vocab_size", 120}}},
                  {"data", {{"train", path("train.txt")}, {"dev", path("train.txt")}}},
                  {"epochs", 20},

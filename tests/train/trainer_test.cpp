@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 // Sentences about animals and places; the label is whether a fox is in them.
 std::string animal_rows(std::size_t count, std::uint64_t seed) {
-  const std::vector<std::string> words = {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin"};
+  const std::vector<std::string> words = {"the",  "quick", "brown", "fox", "jumps",
+                                          "over", "lazy",  "dog",   "in",  "berlin"};
   std::string rows = "text\tlabel\n";
   for (std::size_t row = 0; row < count; ++row) {
     Sequence draw{seed, row};
@@ -144,8 +145,8 @@ TEST_F(TrainerTest, FrozenParametersStay) {
   const TensorMap old = state(before->encoder()), now = state(after->encoder());
   for (const auto& [name, values] : old) EXPECT_TRUE(same_bits(values, now.at(name))) << name;
   Quiet events;
-  const std::string message = test::error_of(
-      ErrorKind::invalid_argument, [&] { run(config("wrong", {"model.freeze=[\"decoder.\"]"}), events); });
+  const std::string message = test::error_of(ErrorKind::invalid_argument,
+                                             [&] { run(config("wrong", {"model.freeze=[\"decoder.\"]"}), events); });
   EXPECT_NE(message.find("decoder."), std::string::npos) << message;
 }
 
@@ -184,8 +185,7 @@ TEST_F(TrainerTest, ALossThatIsNotFiniteStopsBeforeAnythingIsSaved) {
 
 TEST_F(TrainerTest, PatienceEndsEarlyAndTheBestIsKept) {
   Quiet events;
-  EXPECT_EQ(run(config("early", {"epochs=40", "evaluate.patience=2"}), events),
-            TrainEnd::stopped_early);
+  EXPECT_EQ(run(config("early", {"epochs=40", "evaluate.patience=2"}), events), TrainEnd::stopped_early);
   double best = 0;
   for (const EvaluationReport& report : events.reports) {
     best = std::max(best, report.heads[0].second.metrics.at("accuracy"));
