@@ -9,7 +9,7 @@
 
 #include "heed/base/file.h"
 #include "heed/train/trainer.h"
-#include "progress.h"
+#include "train_printer.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -23,55 +23,16 @@ void ask_to_stop(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-class Printer : public TrainEvents {
- public:
-  void expect(std::int64_t tokens_of_step) { tokens_of_step_ = tokens_of_step; }
-  void phase(const std::string& what) override {
-    steps_.reset();
-    share_.reset();
-    share_ = std::make_unique<ShareProgress>(what + " ");
-  }
-  void progress(double share) override {
-    if (share_) share_->show(share);
-  }
-  void step(const StepReport& report) override {
-    share_.reset();
-    if (!steps_) {
-      const std::int64_t to_come = (report.steps - report.step + 1) * tokens_of_step_;
-      steps_ = std::make_unique<Progress>("", report.steps, to_come, report.step - 1);
-    }
-    steps_->step_done(report.loss, report.tokens, report.operations);
-  }
-  void evaluated(const EvaluationReport& report) override {
-    share_.reset();
-    steps_.reset();
-    for (const auto& [head, evaluation] : report.heads) {
-      std::string line = fmt::format("step {} {}{}", report.step, report.split, head.empty() ? "" : " " + head);
-      for (const auto& [name, value] : evaluation.metrics) line += fmt::format("  {} {:.4f}", name, value);
-      fmt::print("{}{}\n", line, report.best && head.empty() ? "  (best so far)" : "");
-      if (report.split == "test" && !evaluation.report.empty()) fmt::print("\n{}\n", evaluation.report);
-    }
-    std::fflush(stdout);
-  }
-
- private:
-  std::unique_ptr<ShareProgress> share_;
-  std::unique_ptr<Progress> steps_;
-  std::int64_t tokens_of_step_ = 1;
-};
-
 int run(TrainConfig config, bool resume) {
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
   const std::string output = config.output;
-  const std::int64_t config_epochs = config.epochs;
-  Printer printer;
+  TrainPrinter printer;
   Trainer trainer(std::move(config), printer, resume);
   fmt::print("{} samples, {} tokens an epoch, {} parameters to train, {} steps{}\n", trainer.train_data().size(),
              trainer.train_data().tokens(), trainer.parameters(), trainer.total_steps(),
              trainer.steps_done() > 0 ? fmt::format(", {} of them done", trainer.steps_done()) : "");
   std::fflush(stdout);
-  printer.expect(trainer.train_data().tokens() * config_epochs / std::max<std::int64_t>(trainer.total_steps(), 1));
   const TrainEnd end = trainer.run(&stop_wanted);
   if (end == TrainEnd::interrupted) {
     fmt::print("\nStopped at step {} of {}; go on with: heed train --resume {}\n", trainer.steps_done(),

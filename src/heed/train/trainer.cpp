@@ -79,6 +79,7 @@ StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
     report.loss += total.item();
   }
   if (lora_) lora_->restore();
+  report.tokens_to_come = (total_steps_ - report.step) * train_->tokens() / steps_of_first_epoch_;
   update(report);
   return report;
 }

@@ -23,7 +23,7 @@ namespace heed {
 struct StepReport {
   std::int64_t step = 0, steps = 0;  // done, of all
   std::int64_t epoch = 0;
-  std::int64_t tokens = 0;  // of this step
+  std::int64_t tokens = 0, tokens_to_come = 0;  // of this step, and about how many of those behind it
   double loss = 0, learning_rate = 0, gradient_norm = 0;
   double operations = 0;  // multiplications and additions of the model's matrices, forward and backward
 };
@@ -109,7 +109,7 @@ class Trainer {
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<Tensor> averages_;  // of trained_, if config.ema
   Schedule schedule_;
-  std::int64_t total_steps_ = 0;
+  std::int64_t total_steps_ = 0, steps_of_first_epoch_ = 0;
 
   // The place in the run.
   std::int64_t step_ = 0, epoch_ = 0, batch_ = 0;

@@ -220,6 +220,7 @@ void Trainer::prepare_optimizer() {
   if (config_.ema > 0) {
     for (const NamedParameter& each : trained_) averages_.push_back(each.parameter->detach().clone());
   }
+  steps_of_first_epoch_ = steps_of_epoch(0);
   for (std::int64_t epoch = 0; epoch < config_.epochs; ++epoch) total_steps_ += steps_of_epoch(epoch);
   if (config_.max_steps > 0) total_steps_ = std::min(total_steps_, config_.max_steps);
   const double warmup = config_.schedule.warmup;
