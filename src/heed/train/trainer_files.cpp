@@ -3,6 +3,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/unfinished_files.h"
 #include "heed/io/model_folder.h"
 #include "heed/io/safetensors.h"
 #include "heed/train/checkpoint.h"
@@ -71,11 +72,13 @@ void Trainer::save() {
 
 void Trainer::restore(bool resume) {
   const fs::path folder = checkpoint_folder();
+  remove_unfinished_files(folder);
+  for (const HeadRun& head : heads_) remove_unfinished_files(fs::path(config_.output) / head.plan.name);
   std::vector<std::string> damaged;
   const auto checkpoint = resume ? newest_checkpoint(folder, damaged) : std::nullopt;
   for (const std::string& message : damaged) events_.phase("passed over: " + message);
-  HEED_CHECK_AS(bad_format, checkpoint || damaged.empty(), folder.string(), ": all checkpoints are damaged: ",
-                damaged.empty() ? "" : damaged[0]);
+  HEED_CHECK_AS(bad_format, checkpoint || damaged.empty(), folder.string(),
+                ": all checkpoints are damaged: ", damaged.empty() ? "" : damaged[0]);
   // Killed before its first checkpoint, a run begins anew.
   if (checkpoint) {
     const std::string where = folder.string();
