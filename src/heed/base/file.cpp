@@ -13,11 +13,15 @@
 
 #include "heed/base/checked.h"
 #include "heed/base/error.h"
+#include "heed/base/unfinished_files.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Names of AtomicFile's temporary files: .heed-<process>-<number>.tmp
+constexpr std::string_view kTemporaryPrefix = ".heed-", kTemporarySuffix = ".tmp";
 
 // `code` is what errno was right after the failing call.
 [[noreturn]] void fail_system(const fs::path& path, std::string_view action, int code) {
@@ -151,7 +155,8 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   // Process id and counter make the name unique here; O_EXCL guards against leftovers and other machines.
   static std::atomic<std::uint64_t> counter{0};
   do {
-    temporary_ = folder_of(path_) / (".heed-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+    const std::string number = std::to_string(::getpid()) + "-" + std::to_string(counter++);
+    temporary_ = folder_of(path_) / (std::string(kTemporaryPrefix) + number + std::string(kTemporarySuffix));
     descriptor_ = open_retrying(temporary_, O_WRONLY | O_CREAT | O_EXCL, replaces ? 0600 : 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) {
@@ -218,6 +223,15 @@ void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
 
 void replace_file(const fs::path& path, std::string_view text) {
   replace_file(path, std::as_bytes(std::span(text)));
+}
+
+void remove_unfinished_files(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool unfinished = name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix);
+    if (unfinished && entry.is_regular_file(ignored)) fs::remove(entry.path(), ignored);
+  }
 }
 
 fs::path join_inside(const fs::path& folder, std::string_view relative, Links links) {

@@ -3,6 +3,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/unfinished_files.h"
 #include "heed/io/model_folder.h"
 #include "heed/io/safetensors.h"
 #include "heed/train/checkpoint.h"
@@ -71,6 +72,8 @@ void Trainer::save() {
 
 void Trainer::restore(bool resume) {
   const fs::path folder = checkpoint_folder();
+  remove_unfinished_files(folder);
+  for (const HeadRun& head : heads_) remove_unfinished_files(fs::path(config_.output) / head.plan.name);
   std::vector<std::string> damaged;
   const auto checkpoint = resume ? newest_checkpoint(folder, damaged) : std::nullopt;
   for (const std::string& message : damaged) events_.phase("passed over: " + message);
