@@ -1,6 +1,6 @@
-// Labelled data from files, row by row: lines of text, TSV, CSV, JSON lines, CoNLL columns, CoNLL-U and SQuAD. The file is
-// mapped, not loaded, so it may be larger than memory (SQuAD files alone are parsed whole). Rows must be UTF-8; a byte
-// order mark is skipped, and lines may end in CR LF. docs/data.md describes the formats.
+// Labelled data from files, row by row: lines of text, TSV, CSV, JSON lines, CoNLL columns, CoNLL-U and SQuAD. The file
+// is mapped, not loaded, so it may be larger than memory (SQuAD files alone are parsed whole). Rows must be UTF-8; a
+// byte order mark is skipped, and lines may end in CR LF. docs/data.md describes the formats.
 #pragma once
 
 #include <cstdint>

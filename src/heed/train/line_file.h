@@ -1,0 +1,48 @@
+// A mapped file of text, taken line by line from any place.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/base/file.h"
+
+namespace heed::detail {
+
+inline constexpr std::size_t kMostRowBytes = 16 << 20;
+
+class LineFile {
+ public:
+  explicit LineFile(const std::filesystem::path& path);
+
+  std::string_view text() const { return file_.text(); }
+  std::uint64_t position() const { return position_; }
+  void seek(std::uint64_t position);
+  bool at_end() const { return position_ >= text().size(); }
+
+  // The next line without LF or CR LF; not to be asked at the end.
+  std::string_view line();
+  // "file:line" of the byte at `offset`, lines counted from 1.
+  std::string where(std::uint64_t offset);
+  std::size_t line_number(std::uint64_t offset);
+  const std::string& name() const { return name_; }
+
+  // Throws bad_format unless the row is UTF-8 and has at most kMostRowBytes.
+  void check_row(std::string_view row);
+
+ private:
+  MappedFile file_;
+  std::string name_;
+  std::uint64_t position_ = 0;
+  // Lines before each block of kBlock bytes, as far as somebody asked, and the last answer.
+  std::vector<std::size_t> lines_before_{0};
+  std::uint64_t last_offset_ = 0;
+  std::size_t last_line_ = 0;
+};
+
+// Nothing but spaces, tabs and carriage returns.
+bool is_blank(std::string_view line);
+
+}  // namespace heed::detail

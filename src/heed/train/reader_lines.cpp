@@ -1,0 +1,43 @@
+// Lines of text, with or without a label in front.
+#include "heed/base/error.h"
+#include "heed/train/reader_formats.h"
+
+namespace heed::detail {
+namespace {
+
+class LinesReader : public FileReader {
+ public:
+  explicit LinesReader(const DataSource& source)
+      : FileReader(source), label_first_(source.label_first), label_separator_(source.label_separator) {}
+
+ protected:
+  bool read(Example& example) override {
+    if (!skip_blank_lines()) return false;
+    const std::uint64_t begin = file_.position();
+    std::string_view line = file_.line();
+    file_.check_row(line);
+    example.file = file_.name();
+    example.line = file_.line_number(begin);
+    if (label_first_) {
+      const std::size_t end = line.find_first_of(" \t");
+      HEED_CHECK_AS(bad_format, end != std::string_view::npos && !is_blank(line.substr(end)), file_.where(begin),
+                    ": is \"", line, "\", expected a label, a space and a text");
+      example.labels = split_labels(line.substr(0, end), label_separator_, file_.where(begin));
+      line = line.substr(end + 1);
+    }
+    example.text = line;
+    return true;
+  }
+
+ private:
+  bool label_first_;
+  char label_separator_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExampleReader> open_lines(const DataSource& source) {
+  return std::make_unique<LinesReader>(source);
+}
+
+}  // namespace heed::detail
