@@ -11,6 +11,9 @@ namespace heed {
 struct AnswerSpan {
   std::string text;
   std::size_t start = 0;  // characters (code points) of the context
+  // The start of an answer that is not in the context as it stands. Such answers count in evaluation only; they come
+  // behind those that have a place, of which there is one at least.
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 };
 
 // Which fields are set depends on what a row is (RowKind).

@@ -40,7 +40,9 @@ std::vector<std::string> split_labels(std::string_view field, char separator, co
 double parse_score(std::string_view field, const std::string& where);
 // A number from 0 if the column is given as one.
 std::optional<std::size_t> column_number(const std::string& column);
-// Throws bad_format unless each answer stands in the context where it says.
-void check_answers(const Example& example, const std::string& where);
+// Adds an answer as a file has it; a start below 0 stands for none.
+void add_answer(Example& example, std::string text, std::int64_t start);
+// Tells answers that stand in the context where they say from others. Throws bad_format if there are but others.
+void place_answers(Example& example, const std::string& where);
 
 }  // namespace heed::detail

@@ -1,4 +1,6 @@
 // One JSON object a line.
+#include <algorithm>
+
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
 #include "heed/train/reader_formats.h"
@@ -20,27 +22,46 @@ std::vector<std::string> label_list(const Json& value, const std::string& field,
   return labels;
 }
 
-// Labels as places in the text: {"address": {"台湾": [[15, 16]]}}, first and last character. Characters become the
-// words, their labels B-address and I-address.
-void read_spans(const Json& spans, const std::string& field, const std::string& where, Example& example) {
-  for (const CodePoint& point : Utf8View(example.text)) {
-    example.words.push_back(example.text.substr(point.offset, point.length));
-  }
-  example.labels.assign(example.words.size(), "O");
-  for (const auto& [label, texts] : spans.items()) {
+struct LabelPlace {
+  std::size_t first, last;
+  std::string label;
+};
+
+// {"address": {"台湾": [[15, 16]]}}, with the first and the last character.
+std::vector<LabelPlace> label_places(const Json& labels, const std::string& field, std::size_t characters,
+                                     const std::string& where) {
+  std::vector<LabelPlace> found;
+  for (const auto& [label, texts] : labels.items()) {
     HEED_CHECK_AS(bad_format, texts.is_object(), where, ": ", field, ".", label, " is ", json_kind(texts),
                   ", expected an object of texts and their places");
     for (const auto& [text, places] : texts.items()) {
       const std::string path = field + "." + label + "." + text;
       for (const auto& place : json_as<std::vector<std::vector<std::size_t>>>(places, path, where)) {
-        HEED_CHECK_AS(bad_format, place.size() == 2 && place[0] <= place[1] && place[1] < example.words.size(), where,
-                      ": ", path, " is not [first, last] within the ", example.words.size(), " characters");
-        for (std::size_t i = place[0]; i <= place[1]; ++i) {
-          HEED_CHECK_AS(bad_format, example.labels[i] == "O", where, ": ", path, " overlaps with another label");
-          example.labels[i] = (i == place[0] ? "B-" : "I-") + label;
-        }
+        HEED_CHECK_AS(bad_format, place.size() == 2 && place[0] <= place[1] && place[1] < characters, where, ": ", path,
+                      " is not [first, last] within the ", characters, " characters");
+        found.push_back({place[0], place[1], label});
       }
     }
+  }
+  return found;
+}
+
+// Characters become the words, their labels B-address and I-address. Of labels that overlap the one that begins first
+// counts, of those that begin together the longest.
+void read_places(const Json& labels, const std::string& field, const std::string& where, Example& example) {
+  for (const CodePoint& point : Utf8View(example.text)) {
+    example.words.push_back(example.text.substr(point.offset, point.length));
+  }
+  example.labels.assign(example.words.size(), "O");
+  auto places = label_places(labels, field, example.words.size(), where);
+  std::ranges::stable_sort(places, [](const LabelPlace& a, const LabelPlace& b) {
+    return a.first != b.first ? a.first < b.first : a.last > b.last;
+  });
+  std::size_t free = 0;
+  for (const LabelPlace& place : places) {
+    if (place.first < free) continue;
+    free = place.last + 1;
+    for (std::size_t i = place.first; i < free; ++i) example.labels[i] = (i == place.first ? "B-" : "I-") + place.label;
   }
 }
 
@@ -68,12 +89,9 @@ class JsonLinesReader : public FileReader {
   }
 
  private:
-  static const std::string& name(const std::string& column, const std::string& usual) {
-    return column.empty() ? usual : column;
-  }
+  static std::string name(const std::string& column, const char* usual) { return column.empty() ? usual : column; }
   // The field; null when it has its usual name and is not there.
-  static const Json* find(const Json& row, const std::string& column, const std::string& usual,
-                          const std::string& where) {
+  static const Json* find(const Json& row, const std::string& column, const char* usual, const std::string& where) {
     const Json* value = json_find(row, name(column, usual), where);
     HEED_CHECK_AS(bad_format, value || column.empty(), where, ": ", column, " is missing");
     return value && value->is_null() && column.empty() ? nullptr : value;
@@ -88,7 +106,7 @@ class JsonLinesReader : public FileReader {
     if (const Json* score = find(row, columns.score, "score", where)) {
       example.score = json_as<double>(*score, name(columns.score, "score"), where);
     }
-    const std::string& field = name(columns.label, "label");
+    const std::string field = name(columns.label, "label");
     if (const Json* label = find(row, columns.label, "label", where)) {
       example.labels = label->is_array()
                            ? label_list(*label, field, where)
@@ -100,15 +118,15 @@ class JsonLinesReader : public FileReader {
     const Columns& columns = source_.columns;
     const Json* words = find(row, columns.words, "words", where);
     if (!words) {
-      const std::string& field = name(columns.label, "label");
-      const Json* spans = json_find(row, field, where);
-      HEED_CHECK_AS(bad_format, spans && spans->is_object(), where, ": has neither a list \"words\" nor an object \"",
+      const std::string field = name(columns.label, "label");
+      const Json* places = json_find(row, field, where);
+      HEED_CHECK_AS(bad_format, places && places->is_object(), where, ": has neither a list \"words\" nor an object \"",
                     field, "\" of labels and places");
       example.text = json_required<std::string>(row, name(columns.text, "text"), where);
-      return read_spans(*spans, field, where, example);
+      return read_places(*places, field, where, example);
     }
     example.words = json_as<std::vector<std::string>>(*words, name(columns.words, "words"), where);
-    const std::string& field = name(columns.label, "tags");
+    const std::string field = name(columns.label, "tags");
     example.labels = label_list(json_required<std::vector<Json>>(row, field, where), field, where);
     HEED_CHECK_AS(bad_format, example.words.size() == example.labels.size(), where, ": ", example.words.size(),
                   " words have ", example.labels.size(), " ", field);
@@ -118,14 +136,14 @@ class JsonLinesReader : public FileReader {
     const Columns& columns = source_.columns;
     example.text = json_required<std::string>(row, name(columns.text, "question"), where);
     example.pair = json_required<std::string>(row, name(columns.pair, "context"), where);
-    const std::string& field = name(columns.answers, "answers");
+    const std::string field = name(columns.answers, "answers");
     const Json answers = json_required<Json>(row, field, where);
     const auto texts = json_required<std::vector<std::string>>(answers, "text", where + ": " + field);
-    const auto starts = json_required<std::vector<std::size_t>>(answers, "answer_start", where + ": " + field);
+    const auto starts = json_required<std::vector<std::int64_t>>(answers, "answer_start", where + ": " + field);
     HEED_CHECK_AS(bad_format, texts.size() == starts.size(), where, ": ", field, " has ", texts.size(), " text and ",
                   starts.size(), " answer_start");
-    for (std::size_t i = 0; i < texts.size(); ++i) example.answers.push_back({texts[i], starts[i]});
-    check_answers(example, where);
+    for (std::size_t i = 0; i < texts.size(); ++i) add_answer(example, texts[i], starts[i]);
+    place_answers(example, where);
   }
 
   const DataSource source_;

@@ -51,10 +51,10 @@ class SquadReader : public ExampleReader {
     example.pair = json_required<std::string>(*place.paragraph, "context", where);
     if (json_optional<bool>(*place.question, "is_impossible", false, where)) return true;
     for (const Json& answer : list_of(*place.question, "answers", where)) {
-      example.answers.push_back({json_required<std::string>(answer, "text", where),
-                                 json_required<std::size_t>(answer, "answer_start", where)});
+      add_answer(example, json_required<std::string>(answer, "text", where),
+                 json_required<std::int64_t>(answer, "answer_start", where));
     }
-    check_answers(example, where);
+    place_answers(example, where);
     return true;
   }
 

@@ -1,5 +1,6 @@
 #include "heed/train/readers.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -122,18 +123,25 @@ std::optional<std::size_t> column_number(const std::string& column) {
   return number;
 }
 
-void check_answers(const Example& example, const std::string& where) {
+void add_answer(Example& example, std::string text, std::int64_t start) {
+  example.answers.push_back({std::move(text), start < 0 ? AnswerSpan::kNowhere : static_cast<std::size_t>(start)});
+}
+
+void place_answers(Example& example, const std::string& where) {
   const std::string_view context = *example.pair;
-  for (const AnswerSpan& answer : example.answers) {
+  for (AnswerSpan& answer : example.answers) {
     std::size_t characters = 0, offset = 0;
     while (characters < answer.start && offset < context.size()) {
       offset += utf8_decode(context, offset).length;
       ++characters;
     }
-    HEED_CHECK_AS(bad_format, !answer.text.empty() && context.substr(offset).starts_with(answer.text), where,
-                  ": the answer \"", answer.text, "\" of question \"", example.id, "\" is not at character ",
-                  answer.start, " of the context");
+    const bool stands = characters == answer.start && !answer.text.empty();
+    if (!stands || !context.substr(offset).starts_with(answer.text)) answer.start = AnswerSpan::kNowhere;
   }
+  std::ranges::stable_partition(example.answers,
+                                [](const AnswerSpan& answer) { return answer.start != AnswerSpan::kNowhere; });
+  HEED_CHECK_AS(bad_format, example.answers.empty() || example.answers[0].start != AnswerSpan::kNowhere, where,
+                ": the answer \"", example.answers[0].text, "\" is not where answer_start says in the context");
 }
 
 }  // namespace detail
