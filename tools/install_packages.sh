@@ -1,14 +1,15 @@
 #!/bin/bash
 # The one list of the Debian packages that heed needs; installs those that are missing.
-# usage: install_packages.sh [build] [test] [ci]      build is the default; test and ci do not imply it
+# usage: install_packages.sh [build] [test] [web] [ci]      build is the default; the others do not imply it
 set -euo pipefail
 
 packages_of() {
     case $1 in
         build) echo g++ cmake ninja-build ccache libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev libutf8proc-dev libonig-dev libxxhash-dev ;;
         test) echo libgtest-dev ;;
+        web) echo chromium ;;
         ci) echo git clang-14 clang-format-14 libomp-14-dev libclang-rt-14-dev libbenchmark-dev libopenblas-dev libdnnl-dev python3-sklearn python3-torch ;;
-        *) echo "install_packages: unknown group \"$1\", expected build, test or ci" >&2; return 1 ;;
+        *) echo "install_packages: unknown group \"$1\", expected build, test, web or ci" >&2; return 1 ;;
     esac
 }
 

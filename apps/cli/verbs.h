@@ -32,6 +32,9 @@ void add_fill_mask(CLI::App& app, int& result);   // words for [MASK]
 void add_answer(CLI::App& app, int& result);      // words that answer a question
 void add_info(CLI::App& app, int& result);        // what is in a model folder
 
+void add_look(CLI::App& app, int& result);         // what heads attend to
+void add_why_similar(CLI::App& app, int& result);  // a cosine taken apart
+
 // --pooling and --prompt, which embed and similarity have.
 void add_embedding_options(CLI::App& verb, EmbedOptions& options);
 

@@ -4,7 +4,8 @@ usage: encoders_torch.py <questions.json> <folder>
 questions: a list of {name, config (config.json as it will be saved), architecture (behind the class name: "Model",
 "ForMaskedLM" ...), ids, lengths, types (optional), store ("F32", "F16", "BF16"), options (see save)}.
 For each a folder <folder>/<name> is made with config.json, random weights in model.safetensors, and expected.safetensors:
-hidden.0 ... hidden.L [N, C] (0 is what goes into the first layer), pooled [B, C], logits, loss.
+hidden.0 ... hidden.L [N, C] (0 is what goes into the first layer), pooled [B, C], logits, loss. With "gradients": {label,
+steps, kept (1: the word stays in the baseline), padding} also integrated_gradients [N] of one sequence.
 Sequences are padded and masked here, as PyTorch needs it, and computed in f64.
 """
 import json
@@ -407,6 +408,21 @@ def randomize(model, store):
     return {name: parameter.data.clone() for name, parameter in model.named_parameters()}
 
 
+def integrated_gradients(model, padded, mask, label, steps, kept, padding):
+    """(x - b) times the mean gradient of a logit along the path from b to x, both in the place of the word vectors."""
+    table = model.base.embeddings.word_embeddings
+    end = table(padded[0]).detach()
+    start = torch.where(torch.tensor(kept).bool()[:, None], end, table.weight[padding].detach())
+    total = torch.zeros_like(end)
+    for step in range(steps):
+        x = (start + (step + 0.5) / steps * (end - start)).requires_grad_()
+        hook = table.register_forward_hook(lambda *_: x)
+        model.logits(model.base(*padded, mask)[-1])[1][0, label].backward()
+        hook.remove()
+        total += x.grad
+    return ((end - start) * total / steps).sum(-1).flatten()
+
+
 def answer(question, folder):
     folder.mkdir()
     config = dict(question["config"])
@@ -430,6 +446,8 @@ def answer(question, folder):
         found["logits"] = logits[mask] if per_token else logits
     if question["architecture"] == "ForSequenceClassification":
         found["loss"] = F.cross_entropy(logits, torch.arange(len(lengths)) % logits.shape[1])
+    if "gradients" in question:
+        found["integrated_gradients"] = integrated_gradients(model, padded, mask, **question["gradients"])
     write_safetensors(folder / "expected.safetensors", {name: value.detach().float() for name, value in found.items()})
 
 

@@ -1,5 +1,7 @@
-// make_model FOLDER HEAD LABEL...: writes a model folder with random weights, for tests that are scripts.
+// make_model FOLDER HEAD [positions=N] [layers=N] [heads=N] [width=N] LABEL...: writes a model folder with random
+// weights, for tests that are scripts.
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -12,10 +14,22 @@ int main(int argc, char** argv) {
                                                    {"fill-mask", heed::Head::masked_lm},
                                                    {"answer", heed::Head::question_answering}};
   if (argc < 3 || !heads.contains(argv[2])) {
-    std::fprintf(stderr, "usage: make_model FOLDER none|classify|tag|fill-mask|answer LABEL...\n");
+    std::fprintf(stderr, "usage: make_model FOLDER none|classify|tag|fill-mask|answer [positions=N] ... LABEL...\n");
     return 2;
   }
-  const std::vector<std::string> labels(argv + 3, argv + argc);
+  heed::test::RandomModelSize size;
+  const std::map<std::string, std::int64_t*> sizes = {
+      {"positions", &size.positions}, {"layers", &size.layers}, {"heads", &size.heads}, {"width", &size.width}};
+  std::vector<std::string> labels;
+  for (int i = 3; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const std::size_t equals = argument.find('=');
+    if (equals == argument.npos) {
+      labels.push_back(argument);
+    } else {
+      *sizes.at(argument.substr(0, equals)) = std::atoll(argument.c_str() + equals + 1);
+    }
+  }
   heed::test::write_random_model(argv[1], heads.at(argv[2]),
-                                 labels.empty() ? std::vector<std::string>{"a", "b"} : labels);
+                                 labels.empty() ? std::vector<std::string>{"a", "b"} : labels, /*seed=*/1, size);
 }

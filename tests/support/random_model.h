@@ -11,9 +11,13 @@
 
 namespace heed::test {
 
-// Sequences have at most 40 tokens.
+struct RandomModelSize {
+  std::int64_t positions = 40;  // the longest sequence
+  std::int64_t layers = 2, heads = 4, width = 32;
+};
+
 inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
-                               std::uint64_t seed = 1) {
+                               std::uint64_t seed = 1, const RandomModelSize& size = {}) {
   std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   for (const char* word : {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin", "##gang"}) {
     vocabulary.emplace_back(word);
@@ -26,11 +30,11 @@ inline void write_random_model(const std::filesystem::path& folder, Head head, c
 
   EncoderConfig config = parse_encoder_config({{"model_type", "bert"},
                                                {"vocab_size", vocabulary.size()},
-                                               {"hidden_size", 32},
-                                               {"num_hidden_layers", 2},
-                                               {"num_attention_heads", 4},
+                                               {"hidden_size", size.width},
+                                               {"num_hidden_layers", size.layers},
+                                               {"num_attention_heads", size.heads},
                                                {"intermediate_size", 48},
-                                               {"max_position_embeddings", 40},
+                                               {"max_position_embeddings", size.positions},
                                                {"initializer_range", 0.3}},
                                               "config.json");
   if (!labels.empty()) set_labels(config, labels);

@@ -7,6 +7,7 @@
 #include "heed/attention/problem.h"
 #include "heed/base/error.h"
 #include "heed/base/memory.h"
+#include "heed/base/parallel.h"
 #include "heed/kernels/attention.h"
 #include "heed/tensor/autograd.h"
 
@@ -52,7 +53,10 @@ Computed compute(const AttentionInput& input, AttentionSummary* summary) {
   const DType dtype = problem->q.dtype();
   Computed result{problem, Tensor::empty({rows[0], rows[1], problem->v.size(2)}, dtype), Tensor::empty(rows, dtype),
                   Tensor()};
-  if (summary) fill_summary(*summary, rows, dtype);
+  if (summary) {
+    fill_summary(*summary, rows, dtype);
+    summary->log_sum = result.log_sum;
+  }
   visit_float("attend", dtype, [&](auto zero) {
     using T = decltype(zero);
     KernelCall<T> call(*problem);
@@ -95,6 +99,11 @@ void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq,
   }
 }
 
+// Heads first_head .. first_head + count of a tensor like fused projections, as a view [N, count, D].
+Tensor fused_part(const Tensor& whole, std::int64_t width, std::int64_t first_head, std::int64_t count) {
+  return whole.view({whole.size(0), count, width}, {whole.size(1), width, 1}, whole.offset() + first_head * width);
+}
+
 }  // namespace
 
 Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
@@ -116,52 +125,65 @@ Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
   });
 }
 
-Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
-                    AttentionSummary* summary) {
+AttentionInput with_fused(AttentionInput input, const Tensor& qkv, std::int64_t heads, std::int64_t key_heads) {
   HEED_CHECK(
       qkv.defined() && qkv.rank() == 2 && heads > 0 && key_heads > 0 && qkv.size(1) % (heads + 2 * key_heads) == 0,
       "[attend_fused] projections ", qkv.shape(), " for ", heads, " query and ", key_heads,
       " key heads: expected [N, (heads + 2 key heads) D]");
   HEED_CHECK(!input.additive, "[attend_fused] additive scores need separate q and k");
-  const std::int64_t tokens = qkv.size(0), width = qkv.size(1) / (heads + 2 * key_heads);
-  // The three parts of a tensor like qkv, as [N, heads, D] views.
-  auto part = [=](const Tensor& whole, std::int64_t first_head, std::int64_t count) {
-    return whole.view({tokens, count, width}, {whole.size(1), width, 1}, whole.offset() + first_head * width);
-  };
+  const std::int64_t width = qkv.size(1) / (heads + 2 * key_heads);
   const Tensor fused = qkv.contiguous();
-  input.q = part(fused, 0, heads);
-  input.k = part(fused, heads, key_heads);
-  input.v = part(fused, heads + key_heads, key_heads);
+  input.q = fused_part(fused, width, 0, heads);
+  input.k = fused_part(fused, width, heads, key_heads);
+  input.v = fused_part(fused, width, heads + key_heads, key_heads);
+  return input;
+}
+
+Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
+                    AttentionSummary* summary) {
+  input = with_fused(std::move(input), qkv, heads, key_heads);
   const Computed c = compute(input, summary);
   PoolVector<Tensor> inputs = {qkv};
   append_further_inputs(input, inputs);
-  return record("attend_fused", c.out.detach(), inputs, [c, part, heads, key_heads, shape = qkv.shape()](Backward& g) {
+  return record("attend_fused", c.out.detach(), inputs, [c, heads, key_heads, shape = qkv.shape()](Backward& g) {
     Tensor d = Tensor::empty(shape, g.grad().dtype());
-    Tensor dq = part(d, 0, heads), dk = part(d, heads, key_heads), dv = part(d, heads + key_heads, key_heads);
+    const std::int64_t width = c.problem->q.size(2);
+    Tensor dq = fused_part(d, width, 0, heads), dk = fused_part(d, width, heads, key_heads),
+           dv = fused_part(d, width, heads + key_heads, key_heads);
     visit_float("attend_fused", d.dtype(), [&](auto zero) { run_backward<decltype(zero)>(c, g, 1, dq, dk, dv); });
     g.give(0, d);
   });
 }
 
-Tensor attention_rows(const AttentionInput& input, std::int64_t sequence, std::int64_t head, std::int64_t query_begin,
-                      std::int64_t query_end) {
+Tensor attention_rows(const AttentionInput& input, const Tensor& log_sum, std::int64_t sequence, std::int64_t head,
+                      std::int64_t query_begin, std::int64_t query_end) {
   const AttentionProblem problem(input);
   const Offsets& queries = problem.layout.queries;
   HEED_CHECK(sequence >= 0 && sequence < queries.sequences() && head >= 0 && head < problem.q.size(1) &&
                  query_begin >= 0 && query_begin <= query_end && query_end <= queries.length(sequence),
              "[attention_rows] sequence ", sequence, ", head ", head, ", queries ", query_begin, "..", query_end,
              " are not all there: ", queries.sequences(), " sequences, q ", problem.q.shape());
-  Tensor weights = Tensor::empty({query_end - query_begin, problem.layout.keys.length(sequence)}, problem.q.dtype());
-  Tensor out = Tensor::empty({problem.q.size(0), problem.q.size(1), problem.v.size(2)}, problem.q.dtype());
-  Tensor log_sum = Tensor::empty({problem.q.size(0), problem.q.size(1)}, problem.q.dtype());
+  HEED_CHECK(log_sum.defined() && log_sum.is_contiguous() && log_sum.dtype() == problem.q.dtype() &&
+                 log_sum.shape() == Shape({problem.q.size(0), problem.q.size(1)}),
+             "[attention_rows] log_sum ", log_sum.shape(), " for q ", problem.q.shape());
+  const std::int64_t rows = query_end - query_begin, keys = problem.layout.keys.length(sequence);
+  Tensor weights = Tensor::empty({rows, keys}, problem.q.dtype());
   visit_float("attention_rows", problem.q.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    KernelCall<T> call(problem);
-    kernels::attention<T>(call.inputs(), out.mutable_data<T>(), problem.out_stride(), log_sum.mutable_data<T>());
-    kernels::attention_rows<T>(call.inputs(), log_sum.data<T>(), sequence, head, query_begin, query_end - query_begin,
-                               weights.mutable_data<T>());
+    const KernelCall<T> call(problem);
+    T* first = weights.mutable_data<T>();
+    constexpr std::int64_t kLeastRows = 64;
+    parallel_for(rows, kLeastRows, [&](std::int64_t begin, std::int64_t end) {
+      kernels::attention_rows<T>(call.inputs(), log_sum.data<T>(), sequence, head, query_begin + begin, end - begin,
+                                 first + begin * keys);
+    });
   });
   return weights;
+}
+
+Tensor attention_rows(const AttentionInput& input, std::int64_t sequence, std::int64_t head, std::int64_t query_begin,
+                      std::int64_t query_end) {
+  return attention_rows(input, compute(input, nullptr).log_sum, sequence, head, query_begin, query_end);
 }
 
 }  // namespace heed

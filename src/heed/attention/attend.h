@@ -34,6 +34,7 @@ struct AttentionSummary {
   Tensor entropy{}, maximum{};  // [Nq, H]; entropy in nats
   Tensor link_keys{};           // i64 [Nq, H, links]: keys of the largest weights, descending; -1: fewer keys
   Tensor link_weights{};        // [Nq, H, links]
+  Tensor log_sum{};             // [Nq, H]: log sum_j exp(score_j), from which attention_rows() makes weights
 };
 
 struct AttentionInput {
@@ -57,8 +58,11 @@ struct AttentionInput {
 // [Nq, H, E]. A query that sees no key gives zeros, and gets and sends no gradient.
 Tensor attend(const AttentionInput& input, AttentionSummary* summary = nullptr);
 
-// Self-attention on fused projections qkv [N, (H + 2 G) D]: q, then k, then v, read in place, and one gradient for all
-// of them. input.q, k and v are left empty.
+// The input with q, k and v as views of fused projections qkv [N, (H + 2 G) D]: q, then k, then v.
+AttentionInput with_fused(AttentionInput input, const Tensor& qkv, std::int64_t heads, std::int64_t key_heads);
+
+// Self-attention on fused projections, read in place, and one gradient for all of them. input.q, k and v are left
+// empty.
 Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
                     AttentionSummary* summary = nullptr);
 
@@ -66,7 +70,11 @@ Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_head
 // attention of each sequence, [H, queries, keys].
 Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights = nullptr);
 
-// Rows of the attention matrix in full, [queries, keys of the sequence], for one sequence and head.
+// Rows of the attention matrix in full, [queries, keys of the sequence], for one sequence and head. `log_sum` is that
+// of a summary of the same input.
+Tensor attention_rows(const AttentionInput& input, const Tensor& log_sum, std::int64_t sequence, std::int64_t head,
+                      std::int64_t query_begin, std::int64_t query_end);
+// The same where no summary was made: attends once more.
 Tensor attention_rows(const AttentionInput& input, std::int64_t sequence, std::int64_t head, std::int64_t query_begin,
                       std::int64_t query_end);
 

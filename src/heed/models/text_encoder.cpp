@@ -48,6 +48,10 @@ void TextEncoder::check(const EncoderInput& input) const {
              ", expected [N]");
   HEED_CHECK(!input.type_ids.defined() || input.type_ids.shape() == input.ids.values.shape(), "[TextEncoder] type ids ",
              input.type_ids.shape(), " for ids ", input.ids.values.shape());
+  HEED_CHECK(!input.word_vectors.defined() ||
+                 input.word_vectors.shape() == Shape({input.ids.values.size(0), config_.embedding_width}),
+             "[TextEncoder] word vectors ", input.word_vectors.shape(), " for ids ", input.ids.values.shape(),
+             ", expected width ", config_.embedding_width);
   const Offsets& offsets = input.ids.offsets;
   for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
     HEED_CHECK(offsets.length(b) <= config_.max_tokens(), "[TextEncoder] sequence ", b, " has ", offsets.length(b),
@@ -75,7 +79,7 @@ Tensor TextEncoder::positions(const Packed& ids) const {
 }
 
 Tensor TextEncoder::embed(const EncoderInput& input, const Context& context) const {
-  Tensor x = word_.forward(input.ids.values);
+  Tensor x = input.word_vectors.defined() ? input.word_vectors : word_vectors(input.ids.values);
   if (token_type_) {
     // Type 0 everywhere is one row for all tokens.
     const Tensor types = input.type_ids.defined() ? token_type_->forward(input.type_ids)

@@ -15,6 +15,8 @@ namespace heed {
 struct EncoderInput {
   Packed ids;         // [N], i32 or i64
   Tensor type_ids{};  // [N], or undefined: all 0
+  // [N, embedding width] instead of the ids' rows of the table of words, or undefined; ids still decide positions.
+  Tensor word_vectors{};
 };
 
 class TextEncoder : public Module {
@@ -27,6 +29,8 @@ class TextEncoder : public Module {
   // tanh(W x + b) of each sequence's first token: [B, C].
   Tensor pooled(const Tensor& hidden, const Offsets& offsets) const;
   bool has_pooler() const { return pooler_.has_value(); }
+  // Rows of the table of words: ids [N] to [N, embedding width].
+  Tensor word_vectors(const Tensor& ids) const { return word_.forward(ids); }
   // The table of words, [V, embedding width], which heads may share.
   Tensor& word_table() { return word_.weight; }
   void visit(Visitor& visitor) override;

@@ -22,12 +22,25 @@ AttentionConfig completed(AttentionConfig config) {
   return config;
 }
 
-// Attends and hands the probe its summaries.
-template <class Run>
-Tensor watched(const Context& context, const Run& run) {
+// The attention of each sequence and head in full, one matrix at a time.
+void tap_weights(const AttentionInput& input, const AttentionSummary& summary, const Context& context) {
+  for (std::int64_t b = 0; b < input.queries.sequences(); ++b) {
+    for (std::int64_t head = 0; head < input.q.size(1); ++head) {
+      const std::string name = "weights." + std::to_string(b) + "." + std::to_string(head);
+      if (context.wants(name)) {
+        context.tap(name, attention_rows(input, summary.log_sum, b, head, 0, input.queries.length(b)));
+      }
+    }
+  }
+}
+
+// Attends by run(summary) and hands the probe its summaries. input() is what is attended to, with q and k.
+template <class Run, class Input>
+Tensor watched(const Context& context, const Run& run, const Input& input) {
   if (!context.is_watched()) return run(static_cast<AttentionSummary*>(nullptr));
   AttentionSummary summary;
   const Tensor attended = run(&summary);
+  tap_weights(input(), summary, context);
   context.tap("entropy", summary.entropy);
   context.tap("maximum", summary.maximum);
   context.tap("link_keys", summary.link_keys);
@@ -82,8 +95,10 @@ Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context
   if (position_) {
     input = with_transformer_xl_positions(std::move(input), {position_->weight, content_bias_, position_bias_});
   }
-  return project_out(watched(context, [&](AttentionSummary* summary) { return attend(input, summary); }), context,
-                     residual);
+  return project_out(
+      watched(
+          context, [&](AttentionSummary* summary) { return attend(input, summary); }, [&] { return input; }),
+      context, residual);
 }
 
 Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
@@ -94,10 +109,12 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
   if (in_place) {
     input.dropout = weight_dropout(context);
     const Tensor qkv = query_key_value_->forward(x.values);
-    return project_out(watched(context,
-                               [&](AttentionSummary* summary) {
-                                 return attend_fused(qkv, config_.heads, config_.key_heads, input, summary);
-                               }),
+    return project_out(watched(
+                           context,
+                           [&](AttentionSummary* summary) {
+                             return attend_fused(qkv, config_.heads, config_.key_heads, input, summary);
+                           },
+                           [&] { return with_fused(input, qkv, config_.heads, config_.key_heads); }),
                        context, residual);
   }
   if (config_.fused) {

@@ -11,12 +11,6 @@ namespace {
 
 using SentencePooling = SentenceEmbedding::Pooling;
 
-double dot(const float* a, const float* b, std::int64_t size) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
-}
-
 constexpr double kLeastLength = 1e-12;  // a vector of zeros stays one
 
 std::string prompt_text(const SentenceEmbedding& settings, const std::optional<std::string>& asked) {
@@ -32,13 +26,10 @@ std::string prompt_text(const SentenceEmbedding& settings, const std::optional<s
 
 }  // namespace
 
-Tensor pool_sentences(const Tensor& hidden, const Offsets& offsets, SentencePooling pooling) {
-  switch (pooling) {
-    case SentencePooling::cls: return first_tokens(hidden, offsets);
-    case SentencePooling::mean: return pool(Packed(hidden, offsets), Pooling::mean);
-    case SentencePooling::max: return pool(Packed(hidden, offsets), Pooling::max);
-  }
-  fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
+double dot(const float* a, const float* b, std::int64_t size) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
 }
 
 SentencePooling pooling_named(std::string_view name) {
@@ -48,26 +39,42 @@ SentencePooling pooling_named(std::string_view name) {
   fail(ErrorKind::invalid_argument, "[embed] pooling is \"", name, "\", expected cls, mean or max");
 }
 
-Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options) {
+EmbedPlan embed_plan(const TextModel& model, const EmbedOptions& options) {
   const SentenceEmbedding settings = model.folder().sentence_embedding().value_or(SentenceEmbedding{});
-  const std::string prompt = prompt_text(settings, options.prompt);
-  std::vector<TextInput> inputs;
-  inputs.reserve(texts.size());
-  for (const std::string& text : texts) inputs.emplace_back(prompt + text);
   const auto limit =
       static_cast<std::size_t>(settings.max_tokens.value_or(static_cast<std::int64_t>(model.max_tokens())));
-  const auto encodings = model.encode(inputs, {.max_length = std::min(limit, model.max_tokens())});
+  return {.pooling = options.pooling.value_or(settings.pooling),
+          .normalize = options.normalize.value_or(settings.normalize),
+          .prompt = prompt_text(settings, options.prompt),
+          .max_tokens = std::min(limit, model.max_tokens())};
+}
+
+Tensor pool_texts(const Tensor& hidden, const Offsets& offsets, SentencePooling pooling) {
+  switch (pooling) {
+    case SentencePooling::cls: return first_tokens(hidden, offsets);
+    case SentencePooling::mean: return pool(Packed(hidden, offsets), Pooling::mean);
+    case SentencePooling::max: return pool(Packed(hidden, offsets), Pooling::max);
+  }
+  fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
+}
+
+Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options) {
+  const EmbedPlan plan = embed_plan(model, options);
+  std::vector<TextInput> inputs;
+  inputs.reserve(texts.size());
+  for (const std::string& text : texts) inputs.emplace_back(plan.prompt + text);
+  const auto encodings = model.encode(inputs, {.max_length = plan.max_tokens});
 
   const std::int64_t width = model.encoder().config().width;
   Tensor vectors = Tensor::empty({static_cast<std::int64_t>(texts.size()), width});
   model.for_each_batch(encodings, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
     const Tensor hidden = model.encoder().encode(input, Context());
-    const Tensor rows = pool_sentences(hidden, input.ids.offsets, options.pooling.value_or(settings.pooling));
+    const Tensor rows = pool_texts(hidden, input.ids.offsets, plan.pooling);
     for (std::size_t b = 0; b < chosen.size(); ++b) {
       const float* row = rows.data<float>() + static_cast<std::int64_t>(b) * width;
       float* vector = vectors.mutable_data<float>() + static_cast<std::int64_t>(chosen[b]) * width;
       std::copy_n(row, width, vector);
-      if (!options.normalize.value_or(settings.normalize)) continue;
+      if (!plan.normalize) continue;
       const double length = std::max(std::sqrt(dot(row, row, width)), kLeastLength);
       for (std::int64_t i = 0; i < width; ++i) vector[i] = static_cast<float>(static_cast<double>(row[i]) / length);
     }

@@ -19,8 +19,19 @@ struct EmbedOptions {
 // "cls", "mean" or "max"; throws invalid_argument for another.
 SentenceEmbedding::Pooling pooling_named(std::string_view name);
 
-// One row a sequence: hidden [N, C] to [B, C].
-Tensor pool_sentences(const Tensor& hidden, const Offsets& offsets, SentenceEmbedding::Pooling pooling);
+// The options with what the folder says filled in.
+struct EmbedPlan {
+  SentenceEmbedding::Pooling pooling = SentenceEmbedding::Pooling::mean;
+  bool normalize = false;
+  std::string prompt{};        // put before each text
+  std::size_t max_tokens = 0;  // of prompt and text
+};
+EmbedPlan embed_plan(const TextModel& model, const EmbedOptions& options);
+// One row a text: hidden [N, C] to [B, C].
+Tensor pool_texts(const Tensor& hidden, const Offsets& offsets, SentenceEmbedding::Pooling pooling);
+
+// <a, b>, summed in f64.
+double dot(const float* a, const float* b, std::int64_t size);
 
 // [texts, C]. Texts that are too long are cut.
 Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options = {});

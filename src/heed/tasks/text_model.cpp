@@ -54,8 +54,10 @@ TextModel::TextModel(const fs::path& directory, std::size_t token_budget)
 }
 
 std::optional<std::int32_t> TextModel::special_id(const std::string& name) const {
-  static const std::map<std::string, std::vector<std::string>> usual = {
-      {"mask_token", {"[MASK]", "<mask>"}}, {"unk_token", {"[UNK]", "<unk>"}}, {"cls_token", {"[CLS]", "<s>"}}};
+  static const std::map<std::string, std::vector<std::string>> usual = {{"mask_token", {"[MASK]", "<mask>"}},
+                                                                        {"unk_token", {"[UNK]", "<unk>"}},
+                                                                        {"cls_token", {"[CLS]", "<s>"}},
+                                                                        {"pad_token", {"[PAD]", "<pad>"}}};
   std::vector<std::string> spellings = {token_text(special_tokens_, name), token_text(tokenizer_config_, name)};
   if (const auto more = usual.find(name); more != usual.end()) {
     spellings.insert(spellings.end(), more->second.begin(), more->second.end());

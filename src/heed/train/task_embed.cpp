@@ -26,7 +26,7 @@ Tensor normalized(const Tensor& rows) {
 
 // Vectors of the first texts and of the second ones, [B, C] each; samples have two sequences.
 std::pair<Tensor, Tensor> pair_vectors(const Batch& batch, const Tensor& hidden, SentenceEmbedding::Pooling pooling) {
-  const Tensor vectors = normalized(pool_sentences(hidden, batch.input.ids.offsets, pooling));
+  const Tensor vectors = normalized(pool_texts(hidden, batch.input.ids.offsets, pooling));
   std::vector<std::int64_t> even, odd;
   for (std::int64_t i = 0; i < vectors.size(0); i += 2) even.push_back(i), odd.push_back(i + 1);
   const auto count = static_cast<std::int64_t>(even.size());

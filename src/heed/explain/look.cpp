@@ -1,0 +1,64 @@
+#include "heed/explain/look.h"
+
+#include <algorithm>
+
+#include "heed/attention/attend.h"
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+ClassifierEvidence evidence_of(const TextModel& model, const TextInput& input, const ReadText& text,
+                               const LookOptions& options) {
+  ClassifierEvidence found{.labels = std::move(classify(model, {input}).front())};
+  const auto best = std::ranges::find(model.labels(), found.labels.front().label);
+  const Score score = label_score(model, static_cast<std::size_t>(best - model.labels().begin()));
+  found.gradients = integrated_gradients(model, text.encoding, score, options.gradients);
+  found.occlusion = occlude(model, text, score);
+  return found;
+}
+
+void check_full(const LookOptions& options, const PageLayout& layout, std::int64_t layers, std::int64_t heads) {
+  for (const auto& [layer, head] : options.full) {
+    HEED_CHECK(layer >= 0 && layer < layers && head >= 0 && head < heads, "[look_at] head ", head + 1, " of layer ",
+               layer + 1, " asked for in full, the model has ", layers, " layers of ", heads, " heads");
+  }
+  const auto asked = static_cast<std::int64_t>(options.full.size());
+  HEED_CHECK(layout.block == 1 || asked <= layout.full_heads(), "[look_at] ", asked, " heads of ", layout.tokens,
+             " tokens asked for in full, a page takes ", layout.full_heads());
+}
+
+}  // namespace
+
+PageLayout layout_of(const TextAttention& attention) {
+  return {attention.tokens(), attention.layers() * attention.heads(), attention.link_keys.front().size(2)};
+}
+
+Look look_at(const TextModel& model, const TextInput& input, const LookOptions& options) {
+  Look look{.text = read_text(model, input)};
+  const auto tokens = static_cast<std::int64_t>(look.text.tokens.size());
+  const EncoderConfig& config = model.encoder().config();
+  const std::int64_t layers = config.layers * config.blocks_per_group;
+  const PageLayout layout(tokens, layers * config.heads, AttentionSummary().links);
+  check_full(options, layout, layers, config.heads);
+  const bool short_enough = look.text.tokens.size() <= kMostExplained;
+  std::optional<AttentionRollout> rollout;
+  if (short_enough) rollout.emplace(tokens, config.heads);
+
+  const UseWeights use = [&](std::int64_t layer, std::int64_t head, const Tensor& weights) {
+    if (rollout) rollout->add(weights);
+    if (!options.maps) return;
+    look.maps.push_back(packed_map(weights, layout.block));
+    if (layout.block > 1 && std::ranges::count(options.full, std::pair(layer, head)) > 0) {
+      look.full[{layer, head}] = packed_map(weights, 1);
+    }
+  };
+  look.attention = attention_of(model, look.text.encoding, options.maps || rollout ? use : UseWeights());
+  if (rollout) look.rollout = rollout->row(0);
+  if (short_enough && model.encoder().head() == Head::sequence_classification) {
+    look.evidence = evidence_of(model, input, look.text, options);
+  }
+  return look;
+}
+
+}  // namespace heed

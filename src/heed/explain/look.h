@@ -1,0 +1,46 @@
+// All that can be shown of how a model read one text: attention, and for classifiers what changes the score.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "heed/explain/attention.h"
+#include "heed/explain/attribution.h"
+#include "heed/explain/packed.h"
+#include "heed/tasks/classify.h"
+
+namespace heed {
+
+struct LookOptions {
+  bool maps = true;  // whole maps of the heads, for a page
+  // (layer, head) to carry in full where texts are too long for that to be done for all.
+  std::vector<std::pair<std::int64_t, std::int64_t>> full{};
+  IntegratedGradientsOptions gradients{};
+};
+
+// What the first of the labels, the best, rests on.
+struct ClassifierEvidence {
+  std::vector<LabelScore> labels{};
+  Attribution gradients{};
+  Occlusion occlusion{};
+};
+
+struct Look {
+  ReadText text{};
+  TextAttention attention{};
+  std::vector<std::string> maps{};  // packed, of every head, layer by layer; empty if not asked for
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> full{};
+  std::vector<double> rollout{};                 // to the first token; empty for texts above kMostExplained tokens
+  std::optional<ClassifierEvidence> evidence{};  // of classifiers; not for texts above kMostExplained tokens
+};
+
+// Occlusion and roll-out take time that grows with the square and the cube of the length.
+inline constexpr std::size_t kMostExplained = 512;
+
+Look look_at(const TextModel& model, const TextInput& input, const LookOptions& options = {});
+
+// What the page of a look carries of its attention.
+PageLayout layout_of(const TextAttention& attention);
+
+}  // namespace heed

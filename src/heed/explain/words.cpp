@@ -1,0 +1,57 @@
+#include "heed/explain/words.h"
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+// Whether token t goes on with the word of the one before it.
+bool continues(const text::Encoding& encoding, std::size_t t) {
+  return t > 0 && encoding.word_ids[t] >= 0 && encoding.word_ids[t] == encoding.word_ids[t - 1] &&
+         encoding.sequence_ids[t] == encoding.sequence_ids[t - 1];
+}
+
+std::string text_between(const std::string& text, std::size_t begin, std::size_t end) {
+  return begin < end && end <= text.size() ? text.substr(begin, end - begin) : "";
+}
+
+}  // namespace
+
+ReadText read_text(const TextModel& model, const TextInput& input, text::Encoding encoding) {
+  ReadText read{.encoding = std::move(encoding)};
+  const text::Encoding& e = read.encoding;
+  read.tokens = model.tokenizer().tokens(e);
+  for (std::size_t t = 0; t < e.size(); ++t) {
+    if (continues(e, t)) {
+      ++read.words.back().count;
+    } else {
+      read.words.push_back({.first = t, .special = e.special_mask[t] != 0});
+    }
+  }
+  for (TextWord& word : read.words) {
+    const std::string& source = e.sequence_ids[word.first] == 1 && input.pair ? *input.pair : input.text;
+    const std::size_t last = word.first + word.count - 1;
+    if (!word.special) word.text = text_between(source, e.byte_offsets[word.first].begin, e.byte_offsets[last].end);
+    if (word.text.empty()) word.text = read.tokens[word.first];
+  }
+  return read;
+}
+
+ReadText read_text(const TextModel& model, const TextInput& input) {
+  return read_text(model, input, std::move(model.encode(std::span(&input, 1)).front()));
+}
+
+std::vector<double> sums_of_words(std::span<const double> tokens, std::span<const TextWord> words) {
+  std::vector<double> sums;
+  sums.reserve(words.size());
+  for (const TextWord& word : words) {
+    HEED_CHECK(word.first + word.count <= tokens.size(), "[sums_of_words] word of tokens ", word.first, " to ",
+               word.first + word.count, ", there are ", tokens.size());
+    double sum = 0;
+    for (const double value : tokens.subspan(word.first, word.count)) sum += value;
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+}  // namespace heed

@@ -1,0 +1,37 @@
+#!/bin/bash
+# heed look and heed why-similar on folders with random weights: summaries, pages, mistakes. What the numbers are is tested
+# beside the library, what the pages do in tests/web.
+# usage: explain_test.sh <heed program> <make_model program>
+set -euo pipefail
+
+heed=$1 make_model=$2
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+
+"$make_model" "$folder/classify" classify good bad
+"$make_model" "$folder/none" none
+
+run look --model "$folder/classify" "the foxgang jumps over the dog"
+expect '[[ $status == 0 && $output == *"layer  2 "*"->"*"rests on"*foxgang*"completeness gap"*"not why a model decides."* ]]'
+run look --model "$folder/none" --pair "in berlin" "the fox"
+expect '[[ $status == 0 && $output == *"layer  2 "* && $output != *"rests on"* ]]'
+
+# A page that carries the text as text; the old page stays when something goes wrong.
+run look --model "$folder/classify" "fox </script><script>alert(1)" --html "$folder/page.html"
+expect '[[ $status == 0 ]] && ! grep -q "alert(1)" <(grep -v "^<script type=\"application/json\"" "$folder/page.html")'
+expect '! grep -q "</script><script>alert" "$folder/page.html" && grep -q "id=\"map-1-3\"" "$folder/page.html"'
+expect '! grep -Eiq "https?://|src=|href=|@import|url\(" "$folder/page.html"'
+run look --model "$folder/classify" --full 3.1 "fox" --html "$folder/page.html"
+expect '[[ $status == 3 ]] && grep -q "head 1 of layer 3" "$folder/stderr" && [[ -s $folder/page.html ]]'
+run look --model "$folder/classify" --full here "fox" --html "$folder/page.html"
+expect '[[ $status == 2 ]]'
+
+run why-similar --model "$folder/none" "the quick fox" "a lazy dog"
+expect '[[ $status == 0 && $output =~ \+([0-9.]+)"  sum of all 30 pairs".*"cosine "([0-9.]+)$ && ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]] || [[ $output =~ (-[0-9.]+)"  sum of all 30 pairs".*"cosine "(-[0-9.]+)$ ]]'
+run similarity --model "$folder/none" "the quick fox" "a lazy dog"
+expect '[[ $status == 0 ]]'
+run why-similar --model "$folder/none" --pooling cls "the quick fox" "a lazy dog"
+expect '[[ $status == 0 && $output == *"completeness gap"*cosine* ]]'
+run why-similar --model "$folder/none" "the quick fox" "a lazy dog" --html "$folder/similar.html"
+expect '[[ $status == 0 ]] && grep -q "\"kind\":\"similarity\"" "$folder/similar.html"'
+run why-similar --model "$folder/none" "the quick fox"
+expect '[[ $status == 2 ]]'

@@ -1,0 +1,34 @@
+#!/bin/bash
+# The pages of heed look and heed why-similar in a headless browser without a network; see pages_test.js.
+# usage: pages_test.sh <heed program> <make_model program> <work folder>      exit 77: there is no browser to drive
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+heed=$1 make_model=$2 work=$3
+mkdir -p "$work"
+
+skip() { echo "pages_test: SKIPPED: $*"; exit 77; }
+browser=$(command -v chromium || true)
+[[ -n $browser ]] || skip "there is no chromium (tools/install_packages.sh web)"
+if [[ ! -d $work/node_modules/puppeteer-core ]]; then
+    command -v npm > /dev/null || skip "there is no npm to install puppeteer-core with"
+    cp "$here/package.json" "$work/"
+    if ! (cd "$work" && npm install --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 60000 > npm.log 2>&1); then
+        tail -n 5 "$work/npm.log"
+        skip "npm could not install puppeteer-core"
+    fi
+fi
+
+# Words of a text with $1 tokens, [CLS] and [SEP] among them.
+words=(the quick brown fox jumps over the lazy dog in berlin)
+text_of() { for ((i = 0; i < $1 - 2; ++i)); do printf '%s ' "${words[$((i * i % 11))]}"; done; }
+
+rm -rf "$work/model" "$work/long"
+"$make_model" "$work/model" classify positions=512 layers=6 heads=12 width=48 good bad
+"$make_model" "$work/long" none positions=4096 layers=2 heads=4 width=32
+"$heed" look --model "$work/model" "The foxgang </script><!-- <b>jumps</b> over \"berlin\"" --html "$work/short.html"
+"$heed" look --model "$work/model" "$(text_of 512)" --html "$work/512.html"
+"$heed" look --model "$work/long" "$(text_of 4096)" --full 2.3 --html "$work/4096.html"
+"$heed" why-similar --model "$work/long" "the quick foxgang </script>" "a lazy dog" --html "$work/similar.html"
+"$heed" why-similar --model "$work/long" --pooling cls "the quick fox" "a lazy dog" --html "$work/similar_cls.html"
+NODE_PATH=$work/node_modules exec node "$here/pages_test.js" "$browser" "$work"
