@@ -1,195 +1,129 @@
-// heed demo: a tiny attention encoder learns to look things up, on data it makes itself.
-//
-// Each example is a row of letter-digit pairs and a question, the letter of one of them; the answer is its digit:
-//   k3 a7 x0 m5 | a?  ->  7
-// No fixed weights can solve it: the position of the answer changes with every example. One attention layer can.
+// heed demo: an encoder learns from nothing what customers of a shop want, and which words say so. Everything happens
+// in a folder of its own: data, model, and a page that shows the attention.
 #include <fmt/core.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
-#include <array>
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
 
 #include "heed/base/parallel.h"
-#include "heed/base/random.h"
+#include "heed/engine/load.h"
+#include "heed/explain/page.h"
 #include "heed/kernels/target.h"
-#include "heed/nn/attention.h"
-#include "heed/nn/layers.h"
-#include "heed/ops/elementwise.h"
-#include "heed/ops/loss.h"
-#include "heed/ops/shape_ops.h"
-#include "heed/tensor/autograd.h"
-#include "heed/train/optimizer.h"
-#include "heed/train/schedule.h"
-#include "progress.h"
+#include "heed/train/support_data.h"
+#include "train_printer.h"
 #include "verbs.h"
 
 namespace heed::cli {
 namespace {
 
-constexpr std::int64_t kPairs = 12, kLetters = 26, kDigits = 10, kWidth = 64, kBatch = 64, kSteps = 300;
-constexpr std::int64_t kTokens = kPairs + 1;  // the pairs, then the question
-constexpr std::int64_t kQuestion = kDigits;   // "digit" id of the question token
-constexpr std::uint64_t kSeed = 1, kTrainStream = 1, kTestStream = 2;
+namespace fs = std::filesystem;
 
-struct Batch {
-  Tensor letters, digits;  // ids [kBatch, kTokens]
-  Tensor answers;          // [kBatch]
-};
+constexpr std::uint64_t kSeed = 1;
+constexpr std::size_t kMessages = 5000;
 
-// Example i of a stream is a function of (seed, stream, i) alone.
-Batch make_batch(std::uint64_t stream, std::int64_t number) {
-  std::vector<std::int32_t> letters, digits, answers;
-  for (std::int64_t row = 0; row < kBatch; ++row) {
-    const std::uint64_t example = stream_id(stream, number * kBatch + row);
-    const auto order = permutation(kLetters, kSeed, example);
-    Sequence draw{kSeed, example, 1000};
-    for (std::int64_t i = 0; i < kPairs; ++i) {
-      letters.push_back(static_cast<std::int32_t>(order[static_cast<std::size_t>(i)]));
-      digits.push_back(static_cast<std::int32_t>(draw.uniform_integer(kDigits)));
-    }
-    const auto asked = letters.size() - kPairs + draw.uniform_integer(kPairs);
-    letters.push_back(letters[asked]);
-    answers.push_back(digits[asked]);
-    digits.push_back(static_cast<std::int32_t>(kQuestion));
-  }
-  return {Tensor::from(letters, {kBatch, kTokens}), Tensor::from(digits, {kBatch, kTokens}),
-          Tensor::from(answers, {kBatch})};
+// The name itself, or with a number behind it, so that nobody's files are touched.
+fs::path fresh_folder(const std::string& name) {
+  fs::path folder = name;
+  for (int number = 2; fs::exists(folder); ++number) folder = name + "-" + std::to_string(number);
+  fs::create_directories(folder);
+  return folder;
 }
 
-// Pre-norm block of one attention head and a feed-forward layer; the answer is read at the question's token.
-class LookupModel : public Module {
- public:
-  // Logits [kBatch, kDigits].
-  Tensor forward(const Batch& batch, const Context& context = {}) const {
-    const Tensor x = add(letter_.forward(batch.letters), digit_.forward(batch.digits));  // [B, T, C]
-    const Tensor normed = norm_.forward(x);
-    auto questions = [](const Tensor& tokens) { return reshape(slice(tokens, 1, kPairs, kTokens), {kBatch, kWidth}); };
-    const Packed rows(reshape(normed, {kBatch * kTokens, kWidth}), equal_lengths(kTokens));
-    const Packed asking(questions(normed), equal_lengths(1));
-    const Tensor mixed = attention_.forward(asking, rows, {}, context.child("attention"), questions(x));
-    return answer_.forward(feed_forward_.forward(norm_2_.forward(mixed), mixed));
-  }
-
-  void visit(Visitor& visitor) override {
-    visitor.child("letter", letter_);
-    visitor.child("digit", digit_);
-    visitor.child("norm", norm_);
-    visitor.child("attention", attention_);
-    visitor.child("norm_2", norm_2_);
-    visitor.child("feed_forward", feed_forward_);
-    visitor.child("answer", answer_);
-  }
-
- private:
-  static Offsets equal_lengths(std::int64_t length) {
-    return Offsets(std::span<const std::int64_t>(std::vector<std::int64_t>(kBatch, length)));
-  }
-
-  Embedding letter_{kLetters, kWidth, Initializer::normal(0.5)}, digit_{kDigits + 1, kWidth, Initializer::normal(0.5)};
-  Norm norm_{kWidth}, norm_2_{kWidth};
-  MultiHeadAttention attention_{{.width = kWidth, .heads = 1, .fused = false}};
-  FeedForward feed_forward_{kWidth, 4 * kWidth};
-  Linear answer_{kWidth, kDigits};
-};
-
-// The largest weights of the question's attention, as a probe sees them.
-class Looks : public Probe {
- public:
-  void on_tensor(std::string_view name, const Tensor& value) override {
-    if (name == "attention.link_keys") keys_ = value;
-    if (name == "attention.link_weights") weights_ = value;
-  }
-  // Of one row of the batch, [kTokens]; what is not among the largest counts as 0.
-  std::array<double, kTokens> of_row(std::int64_t row) const {
-    std::array<double, kTokens> result{};
-    for (std::int64_t i = 0; i < keys_.size(2); ++i) {
-      const auto key = static_cast<std::size_t>(keys_.at({row, 0, i}));
-      result.at(key) = weights_.at({row, 0, i});
-    }
-    return result;
-  }
-
- private:
-  Tensor keys_, weights_;
-};
-
-std::int64_t best(const Tensor& logits, std::int64_t row) {
-  const float* first = logits.data<float>() + row * kDigits;
-  return std::max_element(first, first + kDigits) - first;
+TrainConfig demo_config(const fs::path& folder, std::int64_t epochs) {
+  const auto file = [&](const char* name) { return (folder / "data" / name).string(); };
+  const Json config = {
+      {"task", "classify"},
+      {"output", (folder / "model").string()},
+      {"model",
+       {{"architecture",
+         {{"model_type", "bert"},
+          {"hidden_size", 128},
+          {"num_hidden_layers", 2},
+          {"num_attention_heads", 4},
+          {"intermediate_size", 512},
+          {"max_position_embeddings", 64}}}}},
+      {"tokenizer", {{"train", "wordpiece"}, {"vocab_size", 2000}}},
+      {"data",
+       {{"train", file("train.jsonl")}, {"dev", file("dev.jsonl")}, {"test", file("test.jsonl")}, {"label", "intent"}}},
+      {"heads", {{{"name", "slots"}, {"task", "tag"}, {"label", "tags"}}}},
+      {"epochs", epochs},
+      {"batch", {{"tokens", 1024}}},
+      {"optimizer", {{"learning_rate", 2e-3}}}};
+  return parse_train_config(config.dump(), "the demo's config");
 }
 
-double accuracy(const LookupModel& model, std::int64_t batches) {
-  NoGrad no_grad;
-  std::int64_t right = 0;
-  for (std::int64_t number = 0; number < batches; ++number) {
-    const Batch batch = make_batch(kTestStream, number);
-    const Tensor logits = model.forward(batch);
-    for (std::int64_t row = 0; row < kBatch; ++row) {
-      right += best(logits, row) == static_cast<std::int64_t>(batch.answers.at({row}));
-    }
+// The words of the text; those that did most for the score are underlined, or between stars where there is no terminal.
+std::string marked(const Look& look) {
+  const auto shares = sums_of_words(look.evidence->gradients.tokens, look.text.words);
+  const double most = *std::ranges::max_element(shares);
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  std::string line;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (look.text.words[i].special) continue;
+    const bool matters = shares[i] > 0 && 3 * shares[i] >= most;
+    line += line.empty() ? "" : " ";
+    line += !matters ? "" : terminal ? "\033[1;4m" : "*";
+    line += look.text.words[i].text;
+    line += !matters ? "" : terminal ? "\033[0m" : "*";
   }
-  return static_cast<double>(right) / static_cast<double>(batches * kBatch);
+  return line;
 }
 
-void train(LookupModel& model) {
-  const Schedule schedule{.peak = 3e-3, .warmup_steps = 30, .total_steps = kSteps, .decay = Decay::cosine};
-  auto optimizer = make_adam({{parameters(model), 0.01}});
-  Progress progress("", kSteps, kSteps * kBatch * kTokens);
-  for (std::int64_t step = 0; step < kSteps; ++step) {
-    const Batch batch = make_batch(kTrainStream, step);
-    const Tensor loss = cross_entropy(model.forward(batch), batch.answers);
-    backward(loss);
-    clip_gradient_norm(parameters(model), 1.0);
-    optimizer->step(schedule.learning_rate(step));
-    optimizer->clear_gradients();
-    progress.step_done(loss.item(), kBatch * kTokens);
-  }
+void show(const TextPipeline& intents, const TextPipeline& slots, const SupportMessage& message) {
+  const Look look = look_at(intents.model(), message.text, {.maps = false});
+  const LabelScore& best = look.evidence->labels.front();
+  fmt::print("  {}\n    {} ({:.0f} %){}\n", marked(look), best.label, 100 * static_cast<double>(best.score),
+             best.label == message.intent ? "" : ", expected " + message.intent);
+  const auto found = slots.tag({message.text}, {.aggregation = Aggregation::first});
+  for (const Entity& entity : found.front()) fmt::print("    {}: {}\n", entity.label, entity.word);
 }
 
-// A question, where the model looked, and its answer.
-void show(const Batch& batch, const Tensor& logits, const Looks& looks_at, std::int64_t row) {
-  static constexpr std::array kShades = {" ", "░", "▒", "▓", "█"};
-  std::string pairs, looks;
-  const auto weights = looks_at.of_row(row);
-  for (std::int64_t i = 0; i < kPairs; ++i) {
-    pairs += fmt::format(" {}{} ", static_cast<char>('a' + static_cast<int>(batch.letters.at({row, i}))),
-                         static_cast<int>(batch.digits.at({row, i})));
-    const auto shade = static_cast<std::size_t>(std::min(4.0, weights[static_cast<std::size_t>(i)] * 5));
-    looks += fmt::format(" {0}{0} ", kShades[shade]);
-  }
-  fmt::print("  {} | {}?  ->  {}   (right: {})\n  {}\n", pairs,
-             static_cast<char>('a' + static_cast<int>(batch.letters.at({row, kPairs}))), best(logits, row),
-             batch.answers.at({row}), looks);
-}
+int demo(const std::string& output, std::int64_t epochs) {
+  const fs::path folder = fresh_folder(output);
+  const SupportData data = make_support_data(kSeed, kMessages);
+  write_support_data(data, folder / "data");
+  fmt::print(
+      "{} messages to the support of a shop, made by a grammar. An encoder learns from nothing what each is about\n"
+      "(one label) and which words are products, dates, amounts ... (one label a word); on {} threads, {}.\n\n",
+      data.train.size(), current_threads(), kernels::target_name());
+  TrainPrinter printer;
+  Trainer(demo_config(folder, epochs), printer, false).run();
 
-int demo() {
-  LookupModel model;
-  initialize(model, kSeed);
-  fmt::print("A one-layer attention encoder ({} parameters) learns to look up letters in rows like \"k3 a7 x0 | a?\"\n",
-             count_parameters(model));
-  fmt::print("on {} threads, instruction set {}.\n\n", current_threads(), kernels::target_name());
-  const double before = accuracy(model, 16);
-  train(model);
-  const double after = accuracy(model, 16);
-  fmt::print("\nRight answers on 1024 unseen rows: {:.1f} % before training, {:.1f} % after (chance: 10 %).\n\n",
-             100 * before, 100 * after);
-
-  NoGrad no_grad;
-  const Batch batch = make_batch(kTestStream, 1000);
-  Looks looks;
-  const Tensor logits = model.forward(batch, Context::watched_by(looks));
-  fmt::print("Unseen rows, with what the question attended to below:\n");
-  for (std::int64_t row = 0; row < 4; ++row) show(batch, logits, looks, row);
-  fmt::print("\nNext: ./test.sh runs the tests; README.md shows how to use heed from C++.\n");
-  return after > 0.9 ? 0 : 1;
+  const TextPipeline intents = load(folder / "model"), slots = load(folder / "model" / "slots");
+  fmt::print("\nMessages that it has never seen; with the words that spoke for the intent marked:\n");
+  for (std::size_t i = 0; i < 5; ++i) show(intents, slots, data.test[i * data.test.size() / 5]);
+  const fs::path page = folder / "attention.html";
+  write_page(look_at(intents.model(), data.test[0].text), "the demo's model", page);
+  const std::string model = (folder / "model").string();
+  fmt::print(
+      "\nTry next:\n"
+      "  open {} in a browser: where the heads look\n"
+      "  heed classify --model {} \"my parcel is late\"\n"
+      "  heed tag --model {}/slots \"the kettle cost 30 euros\"\n"
+      "  heed train --init classify: a config for data of your own\n",
+      page.string(), model, model);
+  return 0;
 }
 
 }  // namespace
 
 void add_demo(CLI::App& app, int& result) {
-  app.add_subcommand("demo", "train a tiny attention encoder on built-in data and show what it attends to (seconds)")
-      ->callback([&result] { result = demo(); });
+  CLI::App* verb =
+      app.add_subcommand("demo", "train an encoder on built-in data, from nothing, and look inside (a minute)");
+  struct Options {
+    std::string output = "heed-demo";
+    std::int64_t epochs = 8;
+  };
+  const auto options = std::make_shared<Options>();
+  verb->add_option("--output", options->output, "folder to make")->capture_default_str();
+  verb->add_option("--epochs", options->epochs, "times through the data")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  verb->callback([options, &result] { result = demo(options->output, options->epochs); });
 }
 
 }  // namespace heed::cli

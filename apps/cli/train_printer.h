@@ -1,4 +1,5 @@
-// A run of training as people see it: bars for what takes time, a line for each evaluation, the report of the test data.
+// A run of training as people see it: bars for what takes time, a line for each evaluation, the report of the test
+// data.
 #pragma once
 
 #include <memory>
