@@ -49,6 +49,7 @@ TrainConfig demo_config(const fs::path& folder, std::int64_t epochs) {
       {"tokenizer", {{"train", "wordpiece"}, {"vocab_size", 2000}}},
       {"data",
        {{"train", file("train.jsonl")}, {"dev", file("dev.jsonl")}, {"test", file("test.jsonl")}, {"label", "intent"}}},
+      {"tag", {{"all_tokens", true}}},
       {"heads", {{{"name", "slots"}, {"task", "tag"}, {"label", "tags"}}}},
       {"epochs", epochs},
       {"batch", {{"tokens", 1024}}},
@@ -78,7 +79,7 @@ void show(const TextPipeline& intents, const TextPipeline& slots, const SupportM
   const LabelScore& best = look.evidence->labels.front();
   fmt::print("  {}\n    {} ({:.0f} %){}\n", marked(look), best.label, 100 * static_cast<double>(best.score),
              best.label == message.intent ? "" : ", expected " + message.intent);
-  const auto found = slots.tag({message.text}, {.aggregation = Aggregation::first});
+  const auto found = slots.tag({message.text});
   for (const Entity& entity : found.front()) fmt::print("    {}: {}\n", entity.label, entity.word);
 }
 
@@ -94,7 +95,7 @@ int demo(const std::string& output, std::int64_t epochs) {
   Trainer(demo_config(folder, epochs), printer, false).run();
 
   const TextPipeline intents = load(folder / "model"), slots = load(folder / "model" / "slots");
-  fmt::print("\nMessages that it has never seen; with the words that spoke for the intent marked:\n");
+  fmt::print("\nMessages that it has never seen, with the words that spoke for the intent marked:\n");
   for (std::size_t i = 0; i < 5; ++i) show(intents, slots, data.test[i * data.test.size() / 5]);
   const fs::path page = folder / "attention.html";
   write_page(look_at(intents.model(), data.test[0].text), "the demo's model", page);

@@ -56,6 +56,16 @@ TEST_F(TrainTaskTest, TheFirstTokenOfAWordHasItsLabel) {
   EXPECT_EQ(targets.classes, expected);
 }
 
+TEST_F(TrainTaskTest, FurtherTokensOfAWordMayBeLabelledToo) {
+  const auto tag = task(config({{"task", "tag"}, {"tag", {{"all_tokens", true}}}}));
+  tag->set_labels({"B-X", "B-Y", "I-X", "O"});
+  const Example row{.words = {"berlingang", "quick", "berlingang", "ox"}, .labels = {"B-X", "O", "B-Y", "O"}};
+  auto samples = tag->encode(row);
+  const Targets targets = tag->targets(row, tag->text_of(row), samples[0], {1, 1});
+  // [CLS] berlin ##gang quick berlin ##gang o ##x [SEP]; there is no I-Y
+  EXPECT_EQ(targets.classes, (std::vector<std::int64_t>{-100, 0, 2, 3, 1, 1, 3, 3, -100}));
+}
+
 TEST_F(TrainTaskTest, LongSentencesBecomeWindowsThatCoverEveryWord) {
   const auto tag = task(config({{"task", "tag"}}), 12);
   Example row;

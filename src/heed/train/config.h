@@ -44,6 +44,7 @@ struct TrainConfig {
   } classify;
   struct {
     std::string metric;
+    bool all_tokens = false;
   } tag;
   struct {
     double probability = 0.15;
@@ -126,6 +127,8 @@ void visit_fields(TrainConfig& c, Visitor&& visitor) {
   visitor("classify.kind", c.classify.kind, "one (label), several (labels), number");
   visitor("classify.label_smoothing", c.classify.label_smoothing, "share of the target spread over all labels");
   visitor("tag.metric", c.tag.metric, "entity or accuracy; default: entity if the labels are B-, I-, O");
+  visitor("tag.all_tokens", c.tag.all_tokens,
+          "the further tokens of a word are labelled too, B- as I-; else its first one alone");
   visitor("mlm.probability", c.mlm.probability, "share of tokens to predict: 80 % masked, 10 % random, 10 % kept");
   visitor("mlm.whole_words", c.mlm.whole_words, "mask all tokens of a word together");
   visitor("answer.stride", c.answer.stride, "tokens that windows over a long context share");

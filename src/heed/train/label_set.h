@@ -14,12 +14,14 @@ namespace heed {
 class LabelSet {
  public:
   void learn(const Example& row) { found_.insert(row.labels.begin(), row.labels.end()); }
+  void learn(std::string label) { found_.insert(std::move(label)); }
   void set(std::vector<std::string> labels) { labels_ = std::move(labels); }
   std::vector<std::string> list() const {
     return labels_.empty() ? std::vector<std::string>(found_.begin(), found_.end()) : labels_;
   }
   std::size_t size() const { return labels_.size(); }
   const std::string& operator[](std::size_t i) const { return labels_[i]; }
+  bool contains(const std::string& label) const { return std::ranges::find(labels_, label) != labels_.end(); }
   // Throws bad_format, with the row's place, for a label that is not among those set.
   std::int64_t index_of(const std::string& label, const Example& row) const {
     const auto found = std::ranges::find(labels_, label);

@@ -1,5 +1,5 @@
-// A label for each word. The first token of a word carries its label; the others have none. Sentences that are too long
-// are cut into windows side by side.
+// A label for each word. The first token of a word carries its label; the others have none unless wanted. Sentences
+// that are too long are cut into windows side by side.
 #include <algorithm>
 
 #include "heed/base/error.h"
@@ -85,10 +85,16 @@ class TagEvaluator : public Evaluator {
 class TagTask : public TrainTask {
  public:
   TagTask(const TrainConfig& config, const text::Tokenizer& tokenizer, std::size_t max_tokens)
-      : TrainTask(tokenizer, max_tokens), metric_(config.tag.metric) {}
+      : TrainTask(tokenizer, max_tokens), metric_(config.tag.metric), all_tokens_(config.tag.all_tokens) {}
 
   Head head() const override { return Head::token_classification; }
-  void learn(const Example& row) override { labels_.learn(row); }
+  void learn(const Example& row) override {
+    labels_.learn(row);
+    if (!all_tokens_) return;
+    for (const std::string& label : row.labels) {
+      if (label.starts_with("B-")) labels_.learn(inside_of(label));
+    }
+  }
   std::vector<std::string> labels() const override { return labels_.list(); }
   void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
 
@@ -116,7 +122,11 @@ class TagTask : public TrainTask {
       const text::Span token = tokens.byte_offsets[t];
       while (word < places.size() && places[word].end <= token.begin) ++word;
       if (word == places.size()) break;
-      if (token.end <= places[word].begin || word == last) continue;
+      if (token.end <= places[word].begin) continue;
+      if (word == last) {
+        if (all_tokens_) result.classes[t] = labels_.index_of(continued(row.labels[word]), row);
+        continue;
+      }
       last = word;
       result.classes[t] = labels_.index_of(row.labels[word], row);
       result.values[t] = static_cast<float>(word);
@@ -150,6 +160,11 @@ class TagTask : public TrainTask {
   std::string main_metric() const override { return scores_entities() ? "f1" : "accuracy"; }
 
  private:
+  static std::string inside_of(const std::string& label) { return "I-" + label.substr(2); }
+  // The label of a word's further tokens.
+  std::string continued(const std::string& label) const {
+    return label.starts_with("B-") && labels_.contains(inside_of(label)) ? inside_of(label) : label;
+  }
   bool scores_entities() const {
     if (!metric_.empty()) return metric_ == "entity";
     const std::vector<std::string> all = labels();
@@ -159,6 +174,7 @@ class TagTask : public TrainTask {
     });
   }
   std::string metric_;
+  bool all_tokens_;
   LabelSet labels_;
 };
 
