@@ -28,7 +28,9 @@ void add_rerank(CLI::App& app, int& result);      // texts by relevance to a que
 void add_tag(CLI::App& app, int& result);         // labels of words
 void add_fill_mask(CLI::App& app, int& result);   // words for [MASK]
 void add_answer(CLI::App& app, int& result);      // words that answer a question
+void add_pull(CLI::App& app, int& result);        // a model from the hub
 void add_info(CLI::App& app, int& result);        // what is in a model folder
+void add_verify(CLI::App& app, int& result);      // a model against what another program computed
 
 // --pooling and --prompt, which embed and similarity have.
 void add_embedding_options(CLI::App& verb, EmbedOptions& options);

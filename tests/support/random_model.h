@@ -11,9 +11,7 @@
 
 namespace heed::test {
 
-// Sequences have at most 40 tokens.
-inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
-                               std::uint64_t seed = 1) {
+inline std::vector<std::string> small_vocabulary() {
   std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   for (const char* word : {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin", "##gang"}) {
     vocabulary.emplace_back(word);
@@ -23,22 +21,35 @@ inline void write_random_model(const std::filesystem::path& folder, Head head, c
     vocabulary.push_back("##" + std::string(1, letter));
   }
   for (const char* mark : {".", ",", "?", "!"}) vocabulary.emplace_back(mark);
+  return vocabulary;
+}
 
-  EncoderConfig config = parse_encoder_config({{"model_type", "bert"},
-                                               {"vocab_size", vocabulary.size()},
-                                               {"hidden_size", 32},
-                                               {"num_hidden_layers", 2},
-                                               {"num_attention_heads", 4},
-                                               {"intermediate_size", 48},
-                                               {"max_position_embeddings", 40},
-                                               {"initializer_range", 0.3}},
-                                              "config.json");
+// Sequences have at most 40 tokens.
+inline Json small_bert_config() {
+  return {{"model_type", "bert"},
+          {"vocab_size", small_vocabulary().size()},
+          {"hidden_size", 32},
+          {"num_hidden_layers", 2},
+          {"num_attention_heads", 4},
+          {"intermediate_size", 48},
+          {"max_position_embeddings", 40},
+          {"initializer_range", 0.3}};
+}
+
+inline void write_small_vocabulary(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::ofstream file(folder / "vocab.txt");
+  for (const std::string& token : small_vocabulary()) file << token << "\n";
+}
+
+inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
+                               std::uint64_t seed = 1) {
+  EncoderConfig config = parse_encoder_config(small_bert_config(), "config.json");
   set_labels(config, labels);
   EncoderModel model(config, head);
   initialize(model, seed);
   save_encoder(model, folder);
-  std::ofstream file(folder / "vocab.txt");
-  for (const std::string& token : vocabulary) file << token << "\n";
+  write_small_vocabulary(folder);
 }
 
 }  // namespace heed::test

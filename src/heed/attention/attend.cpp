@@ -7,6 +7,7 @@
 #include "heed/attention/problem.h"
 #include "heed/base/error.h"
 #include "heed/base/memory.h"
+#include "heed/base/parallel.h"
 #include "heed/kernels/attention.h"
 #include "heed/tensor/autograd.h"
 
@@ -95,6 +96,25 @@ void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq,
   }
 }
 
+// Heads first, ..., first + count - 1 of a contiguous [N, all_heads * D], as a view [N, count, D].
+Tensor fused_part(const Tensor& whole, std::int64_t all_heads, std::int64_t first, std::int64_t count) {
+  const std::int64_t width = whole.size(1) / all_heads;
+  return whole.view({whole.size(0), count, width}, {whole.size(1), width, 1}, whole.offset() + first * width);
+}
+
+// use(call, log_sum) with everything that kernels::attention_rows needs.
+template <class Use>
+void with_log_sums(const char* op, const AttentionProblem& problem, const Use& use) {
+  Tensor out = Tensor::empty({problem.q.size(0), problem.q.size(1), problem.v.size(2)}, problem.q.dtype());
+  Tensor log_sum = Tensor::empty({problem.q.size(0), problem.q.size(1)}, problem.q.dtype());
+  visit_float(op, problem.q.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    KernelCall<T> call(problem);
+    kernels::attention<T>(call.inputs(), out.mutable_data<T>(), problem.out_stride(), log_sum.mutable_data<T>());
+    use(call, log_sum.data<T>());
+  });
+}
+
 }  // namespace
 
 Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
@@ -116,28 +136,30 @@ Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
   });
 }
 
-Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
-                    AttentionSummary* summary) {
+AttentionInput fused_views(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input) {
   HEED_CHECK(
       qkv.defined() && qkv.rank() == 2 && heads > 0 && key_heads > 0 && qkv.size(1) % (heads + 2 * key_heads) == 0,
       "[attend_fused] projections ", qkv.shape(), " for ", heads, " query and ", key_heads,
       " key heads: expected [N, (heads + 2 key heads) D]");
   HEED_CHECK(!input.additive, "[attend_fused] additive scores need separate q and k");
-  const std::int64_t tokens = qkv.size(0), width = qkv.size(1) / (heads + 2 * key_heads);
-  // The three parts of a tensor like qkv, as [N, heads, D] views.
-  auto part = [=](const Tensor& whole, std::int64_t first_head, std::int64_t count) {
-    return whole.view({tokens, count, width}, {whole.size(1), width, 1}, whole.offset() + first_head * width);
-  };
   const Tensor fused = qkv.contiguous();
-  input.q = part(fused, 0, heads);
-  input.k = part(fused, heads, key_heads);
-  input.v = part(fused, heads + key_heads, key_heads);
+  input.q = fused_part(fused, heads + 2 * key_heads, 0, heads);
+  input.k = fused_part(fused, heads + 2 * key_heads, heads, key_heads);
+  input.v = fused_part(fused, heads + 2 * key_heads, heads + key_heads, key_heads);
+  return input;
+}
+
+Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
+                    AttentionSummary* summary) {
+  input = fused_views(qkv, heads, key_heads, std::move(input));
   const Computed c = compute(input, summary);
   PoolVector<Tensor> inputs = {qkv};
   append_further_inputs(input, inputs);
-  return record("attend_fused", c.out.detach(), inputs, [c, part, heads, key_heads, shape = qkv.shape()](Backward& g) {
+  return record("attend_fused", c.out.detach(), inputs, [c, heads, key_heads, shape = qkv.shape()](Backward& g) {
+    const std::int64_t all = heads + 2 * key_heads;
     Tensor d = Tensor::empty(shape, g.grad().dtype());
-    Tensor dq = part(d, 0, heads), dk = part(d, heads, key_heads), dv = part(d, heads + key_heads, key_heads);
+    Tensor dq = fused_part(d, all, 0, heads), dk = fused_part(d, all, heads, key_heads),
+           dv = fused_part(d, all, heads + key_heads, key_heads);
     visit_float("attend_fused", d.dtype(), [&](auto zero) { run_backward<decltype(zero)>(c, g, 1, dq, dk, dv); });
     g.give(0, d);
   });
@@ -152,14 +174,31 @@ Tensor attention_rows(const AttentionInput& input, std::int64_t sequence, std::i
              "[attention_rows] sequence ", sequence, ", head ", head, ", queries ", query_begin, "..", query_end,
              " are not all there: ", queries.sequences(), " sequences, q ", problem.q.shape());
   Tensor weights = Tensor::empty({query_end - query_begin, problem.layout.keys.length(sequence)}, problem.q.dtype());
-  Tensor out = Tensor::empty({problem.q.size(0), problem.q.size(1), problem.v.size(2)}, problem.q.dtype());
-  Tensor log_sum = Tensor::empty({problem.q.size(0), problem.q.size(1)}, problem.q.dtype());
-  visit_float("attention_rows", problem.q.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    KernelCall<T> call(problem);
-    kernels::attention<T>(call.inputs(), out.mutable_data<T>(), problem.out_stride(), log_sum.mutable_data<T>());
-    kernels::attention_rows<T>(call.inputs(), log_sum.data<T>(), sequence, head, query_begin, query_end - query_begin,
+  with_log_sums("attention_rows", problem, [&]<class T>(const KernelCall<T>& call, const T* log_sum) {
+    kernels::attention_rows<T>(call.inputs(), log_sum, sequence, head, query_begin, query_end - query_begin,
                                weights.mutable_data<T>());
+  });
+  return weights;
+}
+
+std::vector<Tensor> attention_weights(const AttentionInput& input) {
+  const AttentionProblem problem(input);
+  const AttentionLayout& layout = problem.layout;
+  const std::int64_t heads = problem.q.size(1);
+  std::vector<Tensor> weights;
+  for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {
+    weights.push_back(Tensor::empty({heads, layout.queries.length(b), layout.keys.length(b)}, problem.q.dtype()));
+  }
+  with_log_sums("attention_weights", problem, [&]<class T>(const KernelCall<T>& call, const T* log_sum) {
+    for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {
+      const std::int64_t queries = layout.queries.length(b), keys = layout.keys.length(b);
+      T* to = weights[static_cast<std::size_t>(b)].template mutable_data<T>();
+      parallel_for(heads, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t h = begin; h < end; ++h) {
+          kernels::attention_rows<T>(call.inputs(), log_sum, b, h, 0, queries, to + h * queries * keys);
+        }
+      });
+    }
   });
   return weights;
 }

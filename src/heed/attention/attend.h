@@ -62,6 +62,9 @@ Tensor attend(const AttentionInput& input, AttentionSummary* summary = nullptr);
 Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
                     AttentionSummary* summary = nullptr);
 
+// input with q, k and v of attend_fused: views of qkv.
+AttentionInput fused_views(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input);
+
 // The definition: one whole matrix of scores a sequence, in plain differentiable ops. `weights`, if given, receives the
 // attention of each sequence, [H, queries, keys].
 Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights = nullptr);
@@ -69,5 +72,7 @@ Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weight
 // Rows of the attention matrix in full, [queries, keys of the sequence], for one sequence and head.
 Tensor attention_rows(const AttentionInput& input, std::int64_t sequence, std::int64_t head, std::int64_t query_begin,
                       std::int64_t query_end);
+// All of them: [H, queries, keys] for each sequence.
+std::vector<Tensor> attention_weights(const AttentionInput& input);
 
 }  // namespace heed

@@ -22,10 +22,15 @@ AttentionConfig completed(AttentionConfig config) {
   return config;
 }
 
-// Attends and hands the probe its summaries.
-template <class Run>
-Tensor watched(const Context& context, const Run& run) {
+// Attends and hands the probe its summaries and, if it wants them, the weights of input().
+template <class Run, class Input>
+Tensor watched(const Context& context, const Input& input, const Run& run) {
   if (!context.is_watched()) return run(static_cast<AttentionSummary*>(nullptr));
+  if (context.wants("weights")) {
+    const std::vector<Tensor> weights = attention_weights(input());
+    const Context sequence = context.child("weights");
+    for (std::size_t b = 0; b < weights.size(); ++b) sequence.tap(std::to_string(b), weights[b]);
+  }
   AttentionSummary summary;
   const Tensor attended = run(&summary);
   context.tap("entropy", summary.entropy);
@@ -82,8 +87,10 @@ Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context
   if (position_) {
     input = with_transformer_xl_positions(std::move(input), {position_->weight, content_bias_, position_bias_});
   }
-  return project_out(watched(context, [&](AttentionSummary* summary) { return attend(input, summary); }), context,
-                     residual);
+  const auto attend_here = [&](AttentionSummary* summary) { return attend(input, summary); };
+  return project_out(watched(
+                         context, [&] { return input; }, attend_here),
+                     context, residual);
 }
 
 Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
@@ -94,11 +101,11 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
   if (in_place) {
     input.dropout = weight_dropout(context);
     const Tensor qkv = query_key_value_->forward(x.values);
-    return project_out(watched(context,
-                               [&](AttentionSummary* summary) {
-                                 return attend_fused(qkv, config_.heads, config_.key_heads, input, summary);
-                               }),
-                       context, residual);
+    const auto views = [&] { return fused_views(qkv, config_.heads, config_.key_heads, input); };
+    const auto attend_here = [&](AttentionSummary* summary) {
+      return attend_fused(qkv, config_.heads, config_.key_heads, input, summary);
+    };
+    return project_out(watched(context, views, attend_here), context, residual);
   }
   if (config_.fused) {
     const std::int64_t queries = config_.heads * config_.head_width, keys = config_.key_heads * config_.head_width;

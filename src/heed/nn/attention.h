@@ -50,7 +50,8 @@ class MultiHeadAttention : public Module {
  public:
   explicit MultiHeadAttention(const AttentionConfig& config);
 
-  // x [N, C] to [N, C], + residual. Taps "output" and, for a probe, "entropy", "maximum", "link_keys", "link_weights".
+  // x [N, C] to [N, C], + residual. Taps "output" and, for a probe, "entropy", "maximum", "link_keys", "link_weights";
+  // for one that wants "weights", also "weights.<sequence>" [H, queries, keys].
   Tensor forward(const Packed& x, const AttentionCall& call, const Context& context,
                  const Tensor& residual = Tensor()) const;
   // Queries from x, keys and values from memory.

@@ -16,6 +16,8 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual void on_tensor(std::string_view name, const Tensor& value) = 0;
+  // Asked before a tensor is computed that only a probe has a use for: whole matrices of attention weights.
+  virtual bool wants(std::string_view) const { return false; }
 };
 
 class Context {
@@ -52,13 +54,18 @@ class Context {
   }
 
   void tap(std::string_view name, const Tensor& value) const {
-    if (probe_) probe_->on_tensor(path_.empty() ? std::string(name) : path_ + "." + std::string(name), value);
+    if (probe_) probe_->on_tensor(full_name(name), value);
   }
+  bool wants(std::string_view name) const { return probe_ && probe_->wants(full_name(name)); }
 
   // Different at every step and place, the same when the step is repeated.
   DropoutKey dropout_key() const { return {seed_, stream_id(step_, place_)}; }
 
  private:
+  std::string full_name(std::string_view name) const {
+    return path_.empty() ? std::string(name) : path_ + "." + std::string(name);
+  }
+
   bool training_ = false;
   std::uint64_t seed_ = 0, step_ = 0, place_ = 0;
   Probe* probe_ = nullptr;

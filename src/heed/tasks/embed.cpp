@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/ops/gather.h"
 #include "heed/ops/reduce.h"
 
 namespace heed {
@@ -11,11 +12,24 @@ namespace {
 
 using SentencePooling = SentenceEmbedding::Pooling;
 
-Tensor pooled(const Tensor& hidden, const Offsets& offsets, SentencePooling pooling) {
+// The tokens behind the first `count` of each sequence.
+Packed without_first(const Tensor& hidden, const Offsets& offsets, std::int64_t count) {
+  std::vector<std::int64_t> rows, lengths;
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    const std::int64_t first = std::min(offsets.begin(b) + count, offsets.end(b));
+    for (std::int64_t t = first; t < offsets.end(b); ++t) rows.push_back(t);
+    lengths.push_back(offsets.end(b) - first);
+  }
+  return Packed(embedding(hidden, Tensor::from(rows, {static_cast<std::int64_t>(rows.size())})), Offsets(lengths));
+}
+
+// `skipped` tokens at the front of each sequence are not for mean and max.
+Tensor pooled(const Tensor& hidden, const Offsets& offsets, SentencePooling pooling, std::int64_t skipped) {
+  const Packed seen = skipped > 0 ? without_first(hidden, offsets, skipped) : Packed(hidden, offsets);
   switch (pooling) {
     case SentencePooling::cls: return first_tokens(hidden, offsets);
-    case SentencePooling::mean: return pool(Packed(hidden, offsets), Pooling::mean);
-    case SentencePooling::max: return pool(Packed(hidden, offsets), Pooling::max);
+    case SentencePooling::mean: return pool(seen, Pooling::mean);
+    case SentencePooling::max: return pool(seen, Pooling::max);
   }
   fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
 }
@@ -56,13 +70,20 @@ Tensor embed(const TextModel& model, const std::vector<std::string>& texts, cons
   for (const std::string& text : texts) inputs.emplace_back(prompt + text);
   const auto limit =
       static_cast<std::size_t>(settings.max_tokens.value_or(static_cast<std::int64_t>(model.max_tokens())));
-  const auto encodings = model.encode(inputs, {.max_length = std::min(limit, model.max_tokens())});
+  const text::Truncation truncation{.max_length = std::min(limit, model.max_tokens())};
+  const auto encodings = model.encode(inputs, truncation);
+  // sentence-transformers' rule: as many as the prompt has by itself, without the special token behind it.
+  std::int64_t skipped = 0;
+  if (!settings.include_prompt && !prompt.empty()) {
+    const TextInput alone(prompt);
+    skipped = static_cast<std::int64_t>(model.encode(std::span(&alone, 1), truncation)[0].size()) - 1;
+  }
 
   const std::int64_t width = model.encoder().config().width;
   Tensor vectors = Tensor::empty({static_cast<std::int64_t>(texts.size()), width});
   model.for_each_batch(encodings, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
     const Tensor hidden = model.encoder().encode(input, Context());
-    const Tensor rows = pooled(hidden, input.ids.offsets, options.pooling.value_or(settings.pooling));
+    const Tensor rows = pooled(hidden, input.ids.offsets, options.pooling.value_or(settings.pooling), skipped);
     for (std::size_t b = 0; b < chosen.size(); ++b) {
       const float* row = rows.data<float>() + static_cast<std::int64_t>(b) * width;
       float* vector = vectors.mutable_data<float>() + static_cast<std::int64_t>(chosen[b]) * width;

@@ -19,7 +19,8 @@ struct EmbedOptions {
 // "cls", "mean" or "max"; throws invalid_argument for another.
 SentenceEmbedding::Pooling pooling_named(std::string_view name);
 
-// [texts, C]. Texts that are too long are cut.
+// [texts, C]. Texts that are too long are cut. A prompt's tokens are left out of mean and max if the folder says so
+// (include_prompt); a text of nothing else is zeros then.
 Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options = {});
 
 // The cosine between `source` and each of the texts.
