@@ -13,6 +13,12 @@
 namespace heed::cli {
 namespace {
 
+std::string bar(double share) {
+  constexpr std::size_t kCells = 24;
+  const auto filled = static_cast<std::size_t>(share * kCells);
+  return std::string(filled, '#') + std::string(kCells - filled, '.');
+}
+
 std::string time_text(double seconds) {
   if (seconds < 100) return fmt::format("{:.1f} s", seconds);
   const auto minutes = static_cast<std::int64_t>(seconds / 60);
@@ -39,7 +45,7 @@ double Progress::seconds() const {
 
 void Progress::step_done(double loss, std::int64_t tokens, double operations) {
   constexpr double kRenewSeconds = 0.1;
-  constexpr std::int64_t kPlainLines = 4, kBar = 24;
+  constexpr std::int64_t kPlainLines = 4;
   const std::int64_t line = tokens_done_ * kPlainLines / tokens_;
   ++steps_done_;
   tokens_done_ += tokens;
@@ -50,15 +56,14 @@ void Progress::step_done(double loss, std::int64_t tokens, double operations) {
   if (!due) return;
   shown_at_ = now;
   const double share = std::min(1.0, static_cast<double>(tokens_done_) / static_cast<double>(tokens_));
-  const auto filled = static_cast<std::size_t>(share * kBar);
   std::string of_peak;
   if (operations_ > 0) {
     if (peak_ == 0) peak_ = kernels::peak_gflops(current_threads()) * 1e9;
     of_peak = fmt::format("  {:.0f} % of peak", 100 * operations_ / now / peak_);
   }
-  fmt::print(stderr, "{}{}[{}{}] step {}/{}  loss {:.4f}  {:.0f} tokens/s{}  {} left{}", terminal_ ? "\r" : "", label_,
-             std::string(filled, '#'), std::string(kBar - filled, '.'), steps_done_, steps_, loss,
-             static_cast<double>(tokens_done_) / now, of_peak, time_text(now / share - now), terminal_ ? "   " : "\n");
+  fmt::print(stderr, "{}{}[{}] step {}/{}  loss {:.4f}  {:.0f} tokens/s{}  {} left{}", terminal_ ? "\r" : "", label_,
+             bar(share), steps_done_, steps_, loss, static_cast<double>(tokens_done_) / now, of_peak,
+             time_text(now / share - now), terminal_ ? "   " : "\n");
   std::fflush(stderr);
 }
 
@@ -69,13 +74,41 @@ ShareProgress::~ShareProgress() {
 }
 
 void ShareProgress::show(double share) {
-  constexpr std::size_t kBar = 24;
   const double step = terminal_ ? 0.01 : 0.25;
   if (shown_ >= 0 && share - shown_ < step && (share < 1 || shown_ >= 1)) return;
   shown_ = share;
-  const auto filled = static_cast<std::size_t>(share * kBar);
-  fmt::print(stderr, "{}{}[{}{}] {:3.0f} %{}", terminal_ ? "\r" : "", label_, std::string(filled, '#'),
-             std::string(kBar - filled, '.'), share * 100, terminal_ ? "" : "\n");
+  fmt::print(stderr, "{}{}[{}] {:3.0f} %{}", terminal_ ? "\r" : "", label_, bar(share), share * 100,
+             terminal_ ? "" : "\n");
+  std::fflush(stderr);
+}
+
+TransferProgress::TransferProgress() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+TransferProgress::~TransferProgress() {
+  if (terminal_ && !label_.empty()) fmt::print(stderr, "\n");
+}
+
+void TransferProgress::show(const std::string& label, std::uint64_t done, std::uint64_t total) {
+  constexpr double kRenewSeconds = 0.1, kMegabyte = 1e6;
+  const auto now = std::chrono::steady_clock::now();
+  const bool begins = label != label_, ends = done == total;
+  if (begins) {
+    if (terminal_ && !label_.empty()) fmt::print(stderr, "\n");
+    label_ = label;
+    first_ = done;
+    start_ = now;
+    shown_at_ = 0;
+  }
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  if (terminal_ ? !begins && !ends && seconds - shown_at_ < kRenewSeconds : !ends) return;
+  shown_at_ = seconds;
+  const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
+  const double speed = seconds > 0 ? static_cast<double>(done - first_) / seconds : 0;
+  const std::string left = speed > 0 && done < total
+                               ? fmt::format("  {:.0f} s left", static_cast<double>(total - done) / speed)
+                               : std::string();
+  fmt::print(stderr, "{}{} [{}] {:3.0f} %  {:.1f} MB  {:.1f} MB/s{}{}", terminal_ ? "\r" : "", label_, bar(share),
+             share * 100, static_cast<double>(done) / kMegabyte, speed / kMegabyte, left, terminal_ ? "     " : "\n");
   std::fflush(stderr);
 }
 

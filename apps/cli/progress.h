@@ -46,4 +46,23 @@ class ShareProgress {
   bool terminal_;
 };
 
+// For files that come in, one after the other: share, speed and time left of each.
+class TransferProgress {
+ public:
+  TransferProgress();
+  ~TransferProgress();  // ends the line
+  TransferProgress(const TransferProgress&) = delete;
+  TransferProgress& operator=(const TransferProgress&) = delete;
+
+  // `label` names the file; another than before begins a line. `total` 0: not known.
+  void show(const std::string& label, std::uint64_t done, std::uint64_t total);
+
+ private:
+  std::string label_;
+  std::uint64_t first_ = 0;  // bytes that were there when the file began
+  std::chrono::steady_clock::time_point start_{};
+  double shown_at_ = 0;
+  bool terminal_;
+};
+
 }  // namespace heed::cli

@@ -30,7 +30,9 @@ void add_rerank(CLI::App& app, int& result);      // texts by relevance to a que
 void add_tag(CLI::App& app, int& result);         // labels of words
 void add_fill_mask(CLI::App& app, int& result);   // words for [MASK]
 void add_answer(CLI::App& app, int& result);      // words that answer a question
+void add_pull(CLI::App& app, int& result);        // a model from the hub
 void add_info(CLI::App& app, int& result);        // what is in a model folder
+void add_verify(CLI::App& app, int& result);      // a model against what another program computed
 
 void add_look(CLI::App& app, int& result);         // what heads attend to
 void add_why_similar(CLI::App& app, int& result);  // a cosine taken apart

@@ -257,5 +257,36 @@ TEST(Load, FoldersOfSentenceTransformersSayHowToEmbed) {
   EXPECT_NE(message.find("query"), std::string::npos) << message;
 }
 
+// include_prompt false: mean and max are over the tokens behind [CLS] and the prompt.
+TEST(Load, PromptsMayBeLeftOutOfPooling) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), Head::none, {"a", "b"});
+  folder.write("modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": ""},
+    {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}])");
+  folder.write("1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true, "include_prompt": false})");
+  folder.write("config_sentence_transformers.json", R"({"prompts": {"query": "the dog "}})");
+  const TextPipeline model = load(folder.path());
+  const auto hidden = [&](const std::string& text) {
+    const auto ids = model.model().tokenizer().encode(text).ids;
+    const auto n = static_cast<std::int64_t>(ids.size());
+    return model.model().encoder().encode({Packed(Tensor::from(ids, {n}), Offsets({n}))}, Context());
+  };
+  // [CLS] the dog | quick fox [SEP]
+  const Tensor states = hidden("the dog quick fox");
+  ASSERT_EQ(states.size(0), 6);
+  const Tensor mean = model.embed({"in berlin", "quick fox"}, {.prompt = "query"});
+  const Tensor max = model.embed({"quick fox"}, {.pooling = SentenceEmbedding::Pooling::max, .prompt = "query"});
+  const Tensor cls = model.embed({"quick fox"}, {.pooling = SentenceEmbedding::Pooling::cls, .prompt = "query"});
+  for (std::int64_t c = 0; c < states.size(1); ++c) {
+    EXPECT_NEAR(mean.at({1, c}), (states.at({3, c}) + states.at({4, c}) + states.at({5, c})) / 3, 1e-6);
+    EXPECT_EQ(max.at({0, c}), std::max({states.at({3, c}), states.at({4, c}), states.at({5, c})}));
+    EXPECT_EQ(cls.at({0, c}), states.at({0, c}));
+  }
+  EXPECT_TRUE(same_bits(model.embed({"quick fox"}, {.prompt = "query"}), mean.sliced(0, 1, 2).contiguous()));
+  // Without a prompt all tokens count.
+  const Tensor plain = model.embed({"fox"}), all = hidden("fox");
+  EXPECT_NEAR(plain.at({0, 0}), (all.at({0, 0}) + all.at({1, 0}) + all.at({2, 0})) / 3, 1e-6);
+}
+
 }  // namespace
 }  // namespace heed

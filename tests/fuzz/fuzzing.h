@@ -1,28 +1,16 @@
-// What the fuzz targets share: a tokenizer from hostile bytes is either refused with heed::Error or works.
+// What the fuzz targets of tokenizers share: a tokenizer from hostile bytes is either refused with heed::Error or
+// works.
 #pragma once
 
-#include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "heed/base/error.h"
 #include "heed/text/tokenizer.h"
+#include "promise.h"
 
 namespace heed::fuzz {
-
-inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
-
-// A broken promise ends the program, which libFuzzer reports with the input.
-inline void expect(bool promise, std::string_view what) {
-  if (promise) return;
-  std::cerr << "broken promise: " << what << std::endl;
-  std::abort();
-}
 
 // Encodes any bytes and checks what every encoding promises.
 inline void encode_and_check(const text::Tokenizer& tokenizer, std::string_view text) {

@@ -40,15 +40,15 @@ TEST(ModelFolder, SentenceTransformers) {
   const TempFolder folder;
   folder.write("config.json", "{}");
   folder.write("modules.json", kModules);
-  folder.write(
-      "1_Pooling/config.json",
-      R"({"word_embedding_dimension": 384, "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false})");
+  folder.write("1_Pooling/config.json",
+               R"({"word_embedding_dimension": 384, "pooling_mode_cls_token": true, "include_prompt": false})");
   folder.write("sentence_bert_config.json", R"({"max_seq_length": 256, "do_lower_case": false})");
   folder.write("config_sentence_transformers.json",
                R"({"prompts": {"query": "query: "}, "default_prompt_name": "query"})");
   const auto embedding = ModelFolder(folder.path()).sentence_embedding();
   ASSERT_TRUE(embedding);
   EXPECT_EQ(embedding->pooling, Pooling::cls);
+  EXPECT_FALSE(embedding->include_prompt);
   EXPECT_TRUE(embedding->normalize);
   EXPECT_EQ(embedding->max_tokens, 256);
   EXPECT_EQ(embedding->prompts.at("query"), "query: ");
@@ -65,6 +65,7 @@ TEST(ModelFolder, TheTransformerMayHaveAFolderOfItsOwn) {
   EXPECT_EQ(model.transformer(), folder.path() / "0_Transformer");
   EXPECT_EQ(model.config()["model_type"], "bert");
   EXPECT_EQ(model.sentence_embedding()->pooling, Pooling::max);
+  EXPECT_TRUE(model.sentence_embedding()->include_prompt);
   EXPECT_FALSE(model.sentence_embedding()->normalize);
 }
 
@@ -87,6 +88,8 @@ TEST(ModelFolder, WhatIsNotUnderstoodIsNamed) {
   expect_error(ErrorKind::bad_format, folder, "beside another");
   folder.write("1_Pooling/config.json", R"({"pooling_mode_cls_token": 1})");
   expect_error(ErrorKind::bad_format, folder, "pooling_mode_cls_token");
+  folder.write("1_Pooling/config.json", R"({"pooling_mode_cls_token": true, "include_prompt": "no"})");
+  expect_error(ErrorKind::bad_format, folder, "include_prompt");
   folder.write("1_Pooling/config.json", "{}");
   expect_error(ErrorKind::bad_format, folder, "expected one");
 }

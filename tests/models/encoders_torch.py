@@ -2,10 +2,12 @@
 
 usage: encoders_torch.py <questions.json> <folder>
 questions: a list of {name, config (config.json as it will be saved), architecture (behind the class name: "Model",
-"ForMaskedLM" ...), ids, lengths, types (optional), store ("F32", "F16", "BF16"), options (see save)}.
+"ForMaskedLM" ...), ids, lengths, types (optional), labels (optional), store ("F32", "F16", "BF16"), options (see save),
+metadata (optional)}.
 For each a folder <folder>/<name> is made with config.json, random weights in model.safetensors, and expected.safetensors:
 hidden.0 ... hidden.L [N, C] (0 is what goes into the first layer), pooled [B, C], logits, loss. With "gradients": {label,
 steps, kept (1: the word stays in the baseline), padding} also integrated_gradients [N] of one sequence.
+With metadata (one sequence only) there is also dump.safetensors, as `heed verify` reads it.
 Sequences are padded and masked here, as PyTorch needs it, and computed in f64.
 """
 import json
@@ -19,7 +21,8 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64}
+WEIGHTS = []  # what attention() found, call by call, [B, H, T, T]
 ACTIVATIONS = {
     "gelu": F.gelu,
     "gelu_new": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))),
@@ -37,7 +40,7 @@ def group(**parts):
 
 
 def split_heads(x, heads):
-    return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # [B, H, T, D]
+    return x.reshape(x.shape[0], x.shape[1], heads, -1).transpose(1, 2)  # [B, H, T, D]
 
 
 def attention(q, k, v, heads, mask, distances=None, kind="absolute", bias=0):
@@ -52,6 +55,7 @@ def attention(q, k, v, heads, mask, distances=None, kind="absolute", bias=0):
             scores = scores + torch.einsum("bhrd,lrd->bhlr", k, vectors)
     scores = scores / math.sqrt(q.shape[-1]) + bias
     weights = scores.masked_fill(~mask[:, None, None], -math.inf).softmax(-1)
+    WEIGHTS.append(weights)
     return (weights @ v).transpose(1, 2).flatten(2)
 
 
@@ -360,11 +364,12 @@ class Model(nn.Module):
         return False, None
 
 
-def write_safetensors(path, tensors):
-    header, data = {}, b""
+def write_safetensors(path, tensors, metadata=None):
+    header, data = {"__metadata__": metadata} if metadata else {}, b""
+    widths = {2: torch.int16, 4: torch.int32, 8: torch.int64}
     for name, tensor in tensors.items():
         dtype = next(key for key, value in TYPES.items() if value == tensor.dtype)
-        raw = tensor.contiguous().view(torch.int16 if tensor.element_size() == 2 else torch.int32).numpy().tobytes()
+        raw = tensor.contiguous().view(widths[tensor.element_size()]).numpy().tobytes()
         header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header).encode()
@@ -423,6 +428,16 @@ def integrated_gradients(model, padded, mask, label, steps, kept, padding):
     return ((end - start) * total / steps).sum(-1).flatten()
 
 
+def dump(path, metadata, ids, types, states, pooled, logits):
+    """Batch axes and names as HuggingFace has them."""
+    tensors = {f"hidden_states.{i}": state for i, state in enumerate(states)}
+    tensors.update({f"attentions.{i}": weights for i, weights in enumerate(WEIGHTS)})
+    tensors.update(last_hidden_state=states[-1], pooler_output=pooled, logits=logits)
+    tensors = {name: value.detach().float() for name, value in tensors.items() if value is not None}
+    tensors.update(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))
+    write_safetensors(path, tensors, metadata)
+
+
 def answer(question, folder):
     folder.mkdir()
     config = dict(question["config"])
@@ -437,6 +452,7 @@ def answer(question, folder):
     padded = [pad_sequence(torch.tensor(values).split(lengths), batch_first=True, padding_value=filler)
               for values, filler in ((question["ids"], pad), (question.get("types", [0] * sum(lengths)), 0))]
     mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    WEIGHTS.clear()
     states = model.base(*padded, mask)
     found = {f"hidden.{i}": state[mask] for i, state in enumerate(states)}
     if model.pools:
@@ -445,13 +461,17 @@ def answer(question, folder):
     if logits is not None:
         found["logits"] = logits[mask] if per_token else logits
     if question["architecture"] == "ForSequenceClassification":
-        found["loss"] = F.cross_entropy(logits, torch.arange(len(lengths)) % logits.shape[1])
+        labels = torch.tensor(question["labels"]) if "labels" in question else torch.arange(len(lengths))
+        found["loss"] = F.cross_entropy(logits, labels % logits.shape[1])
     if "gradients" in question:
         found["integrated_gradients"] = integrated_gradients(model, padded, mask, **question["gradients"])
+    if "metadata" in question:
+        dump(folder / "dump.safetensors", question["metadata"], *padded, states, found.get("pooled"), logits)
     write_safetensors(folder / "expected.safetensors", {name: value.detach().float() for name, value in found.items()})
 
 
-torch.manual_seed(1)
-with open(sys.argv[1]) as file:
-    for each in json.load(file):
-        answer(each, pathlib.Path(sys.argv[2]) / each["name"])
+if __name__ == "__main__":
+    torch.manual_seed(1)
+    with open(sys.argv[1]) as file:
+        for each in json.load(file):
+            answer(each, pathlib.Path(sys.argv[2]) / each["name"])

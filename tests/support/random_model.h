@@ -16,8 +16,7 @@ struct RandomModelSize {
   std::int64_t layers = 2, heads = 4, width = 32;
 };
 
-inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
-                               std::uint64_t seed = 1, const RandomModelSize& size = {}) {
+inline std::vector<std::string> small_vocabulary() {
   std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   for (const char* word : {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin", "##gang"}) {
     vocabulary.emplace_back(word);
@@ -27,22 +26,34 @@ inline void write_random_model(const std::filesystem::path& folder, Head head, c
     vocabulary.push_back("##" + std::string(1, letter));
   }
   for (const char* mark : {".", ",", "?", "!"}) vocabulary.emplace_back(mark);
+  return vocabulary;
+}
 
-  EncoderConfig config = parse_encoder_config({{"model_type", "bert"},
-                                               {"vocab_size", vocabulary.size()},
-                                               {"hidden_size", size.width},
-                                               {"num_hidden_layers", size.layers},
-                                               {"num_attention_heads", size.heads},
-                                               {"intermediate_size", 48},
-                                               {"max_position_embeddings", size.positions},
-                                               {"initializer_range", 0.3}},
-                                              "config.json");
+inline Json small_bert_config(const RandomModelSize& size = {}) {
+  return {{"model_type", "bert"},
+          {"vocab_size", small_vocabulary().size()},
+          {"hidden_size", size.width},
+          {"num_hidden_layers", size.layers},
+          {"num_attention_heads", size.heads},
+          {"intermediate_size", 48},
+          {"max_position_embeddings", size.positions},
+          {"initializer_range", 0.3}};
+}
+
+inline void write_small_vocabulary(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::ofstream file(folder / "vocab.txt");
+  for (const std::string& token : small_vocabulary()) file << token << "\n";
+}
+
+inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
+                               std::uint64_t seed = 1, const RandomModelSize& size = {}) {
+  EncoderConfig config = parse_encoder_config(small_bert_config(size), "config.json");
   if (!labels.empty()) set_labels(config, labels);
   EncoderModel model(config, head);
   initialize(model, seed);
   save_encoder(model, folder);
-  std::ofstream file(folder / "vocab.txt");
-  for (const std::string& token : vocabulary) file << token << "\n";
+  write_small_vocabulary(folder);
 }
 
 }  // namespace heed::test

@@ -28,7 +28,7 @@ Json read_optional_object(const fs::path& path) {
   return absent ? Json() : read_object(path);
 }
 
-SentenceEmbedding::Pooling read_pooling(const fs::path& path) {
+void read_pooling(const fs::path& path, SentenceEmbedding& embedding) {
   using Pooling = SentenceEmbedding::Pooling;
   static const std::map<std::string, Pooling> modes = {{"pooling_mode_cls_token", Pooling::cls},
                                                        {"pooling_mode_mean_tokens", Pooling::mean},
@@ -45,7 +45,8 @@ SentenceEmbedding::Pooling read_pooling(const fs::path& path) {
     chosen = mode->second;
   }
   HEED_CHECK_AS(bad_format, chosen, path.string(), ": no pooling_mode_... is true, expected one");
-  return *chosen;
+  embedding.pooling = *chosen;
+  embedding.include_prompt = json_optional<bool>(config, "include_prompt", true, path.string());
 }
 
 // The part of modules.json's "type" behind the last dot: sentence_transformers.models.Pooling.
@@ -77,7 +78,7 @@ void ModelFolder::read_modules(const fs::path& file) {
     if (name == "Transformer") {
       transformer_ = place;
     } else if (name == "Pooling") {
-      embedding.pooling = read_pooling(place / "config.json");
+      read_pooling(place / "config.json", embedding);
       pooled = true;
     } else if (name == "Normalize") {
       embedding.normalize = true;

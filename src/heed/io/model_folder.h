@@ -16,6 +16,7 @@ namespace heed {
 struct SentenceEmbedding {
   enum class Pooling { cls, mean, max };
   Pooling pooling = Pooling::mean;
+  bool include_prompt = true;                        // mean and max see the tokens of the prompt too
   bool normalize = false;                            // to length 1
   std::optional<std::int64_t> max_tokens{};          // of a text; more are cut off
   std::map<std::string, std::string> prompts{};      // name -> text put in front

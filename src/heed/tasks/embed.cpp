@@ -4,12 +4,24 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/ops/gather.h"
 #include "heed/ops/reduce.h"
 
 namespace heed {
 namespace {
 
 using SentencePooling = SentenceEmbedding::Pooling;
+
+// The tokens behind the first `count` of each sequence.
+Packed without_first(const Tensor& hidden, const Offsets& offsets, std::int64_t count) {
+  std::vector<std::int64_t> rows, lengths;
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    const std::int64_t first = std::min(offsets.begin(b) + count, offsets.end(b));
+    for (std::int64_t t = first; t < offsets.end(b); ++t) rows.push_back(t);
+    lengths.push_back(offsets.end(b) - first);
+  }
+  return Packed(embedding(hidden, Tensor::from(rows, {static_cast<std::int64_t>(rows.size())})), Offsets(lengths));
+}
 
 constexpr double kLeastLength = 1e-12;  // a vector of zeros stays one
 
@@ -46,6 +58,7 @@ EmbedPlan embed_plan(const TextModel& model, const EmbedOptions& options) {
   return {.pooling = options.pooling.value_or(settings.pooling),
           .normalize = options.normalize.value_or(settings.normalize),
           .prompt = prompt_text(settings, options.prompt),
+          .pools_prompt = settings.include_prompt,
           .max_tokens = std::min(limit, model.max_tokens())};
 }
 
@@ -64,12 +77,21 @@ Tensor embed(const TextModel& model, const std::vector<std::string>& texts, cons
   inputs.reserve(texts.size());
   for (const std::string& text : texts) inputs.emplace_back(plan.prompt + text);
   const auto encodings = model.encode(inputs, {.max_length = plan.max_tokens});
+  // sentence-transformers' rule: as many as the prompt has by itself, without the special token behind it.
+  std::int64_t skipped = 0;
+  if (!plan.pools_prompt && !plan.prompt.empty()) {
+    const TextInput alone(plan.prompt);
+    skipped =
+        static_cast<std::int64_t>(model.encode(std::span(&alone, 1), {.max_length = plan.max_tokens})[0].size()) - 1;
+  }
 
   const std::int64_t width = model.encoder().config().width;
   Tensor vectors = Tensor::empty({static_cast<std::int64_t>(texts.size()), width});
   model.for_each_batch(encodings, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
     const Tensor hidden = model.encoder().encode(input, Context());
-    const Tensor rows = pool_texts(hidden, input.ids.offsets, plan.pooling);
+    const bool skips = skipped > 0 && plan.pooling != SentencePooling::cls;
+    const Packed seen = skips ? without_first(hidden, input.ids.offsets, skipped) : Packed(hidden, input.ids.offsets);
+    const Tensor rows = pool_texts(seen.values, seen.offsets, plan.pooling);
     for (std::size_t b = 0; b < chosen.size(); ++b) {
       const float* row = rows.data<float>() + static_cast<std::int64_t>(b) * width;
       float* vector = vectors.mutable_data<float>() + static_cast<std::int64_t>(chosen[b]) * width;

@@ -24,6 +24,7 @@ struct EmbedPlan {
   SentenceEmbedding::Pooling pooling = SentenceEmbedding::Pooling::mean;
   bool normalize = false;
   std::string prompt{};        // put before each text
+  bool pools_prompt = true;    // mean and max see its tokens too
   std::size_t max_tokens = 0;  // of prompt and text
 };
 EmbedPlan embed_plan(const TextModel& model, const EmbedOptions& options);
@@ -33,7 +34,8 @@ Tensor pool_texts(const Tensor& hidden, const Offsets& offsets, SentenceEmbeddin
 // <a, b>, summed in f64.
 double dot(const float* a, const float* b, std::int64_t size);
 
-// [texts, C]. Texts that are too long are cut.
+// [texts, C]. Texts that are too long are cut. A prompt's tokens are left out of mean and max if the folder says so
+// (include_prompt); a text of nothing else is zeros then.
 Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options = {});
 
 // The cosine between `source` and each of the texts.

@@ -1,0 +1,241 @@
+#include "heed/io/hub.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <set>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/base/json.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostListBytes = 16'000'000;
+
+const std::set<std::string_view>& file_names() {
+  static const std::set<std::string_view> names = {"added_tokens.json",
+                                                   "config.json",
+                                                   "config_sentence_transformers.json",
+                                                   "generation_config.json",
+                                                   "merges.txt",
+                                                   "model.safetensors.index.json",
+                                                   "modules.json",
+                                                   "preprocessor_config.json",
+                                                   "sentence_bert_config.json",
+                                                   "sentencepiece.bpe.model",
+                                                   "source.spm",
+                                                   "special_tokens_map.json",
+                                                   "spiece.model",
+                                                   "target.spm",
+                                                   "tokenizer.json",
+                                                   "tokenizer.model",
+                                                   "tokenizer_config.json",
+                                                   "vocab.json",
+                                                   "vocab.txt"};
+  return names;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// A name that is one part of a path: letters, digits, . _ and -.
+bool is_plain_name(std::string_view name, std::size_t most) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !name.empty() && name.size() <= most && name.find_first_not_of(kAllowed) == std::string_view::npos &&
+         name != "." && name.find("..") == std::string_view::npos;
+}
+
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) (text += text.empty() ? "" : separator) += part;
+  return text;
+}
+
+// 1_Pooling: modules of sentence-transformers. What is in other folders (onnx, openvino) is not for us.
+bool is_module_folder(std::string_view name) {
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  return digits > 0 && digits != std::string_view::npos && name[digits] == '_';
+}
+
+void check_names(const std::string& repository, const std::string& revision) {
+  constexpr std::size_t kMostCharacters = 96;
+  const auto plain = [](const std::string& part) { return is_plain_name(part, kMostCharacters); };
+  const auto parts = parts_of(repository);
+  HEED_CHECK(parts.size() <= 2 && std::ranges::all_of(parts, plain), "[pull] repository \"", repository,
+             "\", expected owner/name or a name, of letters, digits, . _ and -");
+  HEED_CHECK(std::ranges::all_of(parts_of(revision), plain), "[pull] revision \"", revision,
+             "\", expected a branch, a tag or a commit");
+}
+
+// What is not a letter, digit, . _ - or one of `kept` as %XX.
+std::string escaped(std::string_view text, std::string_view kept = "") {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string result;
+  for (const char c : text) {
+    if (is_plain_name(std::string_view(&c, 1), 1) || c == '.' || kept.find(c) != std::string_view::npos) {
+      result += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      ((result += '%') += kDigits[byte >> 4]) += kDigits[byte & 15];
+    }
+  }
+  return result;
+}
+
+// Where a repository is kept.
+struct Shelf {
+  Shelf(const HubOptions& options, const std::string& repository, const std::string& revision)
+      : folder(options.cache / joined(parts_of(repository), "--")),
+        ref(folder / "refs" / joined(parts_of(revision), "--")) {}
+
+  fs::path snapshot(const std::string& commit) const { return folder / "snapshots" / commit; }
+  fs::path part(const std::string& commit, const std::string& file) const {
+    return folder / "parts" / commit / (joined(parts_of(file), "--") + ".part");
+  }
+  // What the cache has of the revision; nothing if it was never pulled whole.
+  std::optional<PulledModel> cached() const {
+    std::error_code unreadable;
+    if (!fs::exists(ref, unreadable)) return {};
+    const Json note = parse_json(read_file(ref, kMostListBytes), ref.string());
+    PulledModel model{.commit = json_required<std::string>(note, "commit", ref.string()),
+                      .files = json_required<std::vector<std::string>>(note, "files", ref.string()),
+                      .unreachable = "offline"};
+    HEED_CHECK_AS(bad_format, is_plain_name(model.commit, 64), ref.string(), ": commit is \"", model.commit, "\"");
+    model.folder = snapshot(model.commit);
+    for (const std::string& file : model.files) {
+      if (!fs::exists(model.folder / file, unreadable)) return {};
+    }
+    return model;
+  }
+  void remember(const PulledModel& model) const {
+    fs::create_directories(ref.parent_path());
+    replace_file(ref, Json({{"commit", model.commit}, {"files", model.files}}).dump() + "\n");
+  }
+
+  fs::path folder, ref;
+};
+
+// The commit of a revision and the names of its files.
+PulledModel list_files(const std::string& repository, const std::string& revision, const HubOptions& options,
+                       const DownloadOptions& download) {
+  const std::string url =
+      options.endpoint + "/api/models/" + escaped(repository, "/") + "/revision/" + escaped(revision);
+  const Json answer = parse_json(fetch_text(url, kMostListBytes, download), url);
+  PulledModel model{.commit = json_required<std::string>(answer, "sha", url)};
+  HEED_CHECK_AS(bad_format, is_plain_name(model.commit, 64), url, ": sha is \"", model.commit.substr(0, 100),
+                "\", expected a commit");
+  std::vector<std::string> names;
+  for (const Json& sibling : json_required<std::vector<Json>>(answer, "siblings", url)) {
+    names.push_back(json_required<std::string>(sibling, "rfilename", url));
+  }
+  model.files = model_files(names, repository);
+  return model;
+}
+
+}  // namespace
+
+HubOptions hub_options() {
+  HubOptions options;
+  if (const std::string endpoint = environment("HF_ENDPOINT"); !endpoint.empty()) options.endpoint = endpoint;
+  while (options.endpoint.ends_with('/')) options.endpoint.pop_back();
+  options.download.token = environment("HF_TOKEN");
+  HEED_CHECK(options.download.token.find_first_of("\r\n") == std::string::npos, "HF_TOKEN has a line break");
+  const std::string own = environment("HEED_CACHE"), shared = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  HEED_CHECK(!own.empty() || !shared.empty() || !home.empty(),
+             "there is no folder for what is pulled: set HEED_CACHE or HOME");
+  const fs::path base =
+      !own.empty() ? fs::path(own) : (shared.empty() ? fs::path(home) / ".cache" : fs::path(shared)) / "heed";
+  options.cache = base / "hub";
+  return options;
+}
+
+std::vector<std::string> model_files(const std::vector<std::string>& names, const std::string& where) {
+  std::set<std::string> chosen, weights;
+  for (const std::string& name : names) {
+    const auto parts = parts_of(name);
+    const bool escapes =
+        std::ranges::any_of(parts, [](const std::string& p) { return p.empty() || p == ".." || p == "."; });
+    HEED_CHECK_AS(bad_format, !escapes && name.find('\0') == std::string::npos, where, ": has a file \"", name,
+                  "\", which leads out of the folder");
+    if (parts.size() > 2 || (parts.size() == 2 && !is_module_folder(parts[0]))) continue;
+    if (file_names().contains(parts.back())) chosen.insert(name);
+    if (name.ends_with(".safetensors")) weights.insert(name);
+  }
+  // Beside the whole file there may be others of another precision.
+  for (const std::string& name : weights) {
+    const std::string whole =
+        name.substr(0, name.find('/') == std::string::npos ? 0 : name.find('/') + 1) + "model.safetensors";
+    if (name == whole || !weights.contains(whole)) chosen.insert(name);
+  }
+  HEED_CHECK_AS(not_found, !weights.empty(), where,
+                ": has no *.safetensors. heed never loads pickle files (pytorch_model.bin), which can run any code; "
+                "look for a revision that has safetensors, such as one of the repository's pull requests: @refs/pr/1");
+  const bool configured = std::ranges::any_of(
+      chosen, [](const std::string& name) { return name == "config.json" || name.ends_with("/config.json"); });
+  HEED_CHECK_AS(not_found, configured, where, ": has no config.json");
+  return {chosen.begin(), chosen.end()};
+}
+
+PulledModel pull_model(const std::string& repository, const std::string& revision, const HubOptions& options) {
+  check_names(repository, revision);
+  const Shelf shelf(options, repository, revision);
+  const auto cached = shelf.cached();
+  if (options.offline) {
+    HEED_CHECK_AS(not_found, cached, shelf.folder.string(), ": has no complete copy of ", repository, " at ", revision,
+                  "; pull it once without --offline");
+    return *cached;
+  }
+  PulledModel model;
+  try {
+    DownloadOptions once = options.download;
+    if (cached) once.attempts = 1;
+    model = list_files(repository, revision, options, once);
+  } catch (const Error& error) {
+    if (!cached || error.kind() != ErrorKind::io) throw;
+    model = *cached;
+    model.unreachable = error.what();
+    return model;
+  }
+  model.folder = shelf.snapshot(model.commit);
+  fs::create_directories(model.folder);
+  for (std::size_t i = 0; i < model.files.size(); ++i) {
+    const std::string& file = model.files[i];
+    const fs::path path = join_inside(model.folder, file);
+    if (fs::exists(path)) continue;
+    const std::string url = options.endpoint + "/" + escaped(repository, "/") + "/resolve/" + escaped(model.commit) +
+                            "/" + escaped(file, "/");
+    fetch_file(url, path, shelf.part(model.commit, file), options.download,
+               [&](std::uint64_t done, std::uint64_t total) {
+                 if (options.on_progress) options.on_progress(file, i, model.files.size(), done, total);
+               });
+  }
+  shelf.remember(model);
+  return model;
+}
+
+void copy_model(const PulledModel& model, const fs::path& folder) {
+  fs::create_directories(folder);
+  for (const std::string& name : model.files) {
+    const fs::path target = join_inside(folder, name);
+    fs::create_directories(target.parent_path());
+    replace_file(target, MappedFile(model.folder / name).bytes());
+  }
+}
+
+}  // namespace heed
