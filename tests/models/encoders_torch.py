@@ -433,7 +433,8 @@ def answer(question, folder):
     write_safetensors(folder / "expected.safetensors", {name: value.detach().float() for name, value in found.items()})
 
 
-torch.manual_seed(1)
-with open(sys.argv[1]) as file:
-    for each in json.load(file):
-        answer(each, pathlib.Path(sys.argv[2]) / each["name"])
+if __name__ == "__main__":
+    torch.manual_seed(1)
+    with open(sys.argv[1]) as file:
+        for each in json.load(file):
+            answer(each, pathlib.Path(sys.argv[2]) / each["name"])

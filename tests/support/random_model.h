@@ -11,9 +11,9 @@
 
 namespace heed::test {
 
-// Sequences have at most 40 tokens.
+// Sequences have at most 40 tokens. `fields` replace those of config.json.
 inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
-                               std::uint64_t seed = 1) {
+                               std::uint64_t seed = 1, const Json& fields = Json::object()) {
   std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   for (const char* word : {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin", "##gang"}) {
     vocabulary.emplace_back(word);
@@ -24,15 +24,11 @@ inline void write_random_model(const std::filesystem::path& folder, Head head, c
   }
   for (const char* mark : {".", ",", "?", "!"}) vocabulary.emplace_back(mark);
 
-  EncoderConfig config = parse_encoder_config({{"model_type", "bert"},
-                                               {"vocab_size", vocabulary.size()},
-                                               {"hidden_size", 32},
-                                               {"num_hidden_layers", 2},
-                                               {"num_attention_heads", 4},
-                                               {"intermediate_size", 48},
-                                               {"max_position_embeddings", 40},
-                                               {"initializer_range", 0.3}},
-                                              "config.json");
+  Json source = {{"model_type", "bert"},          {"vocab_size", vocabulary.size()}, {"hidden_size", 32},
+                 {"num_hidden_layers", 2},        {"num_attention_heads", 4},        {"intermediate_size", 48},
+                 {"max_position_embeddings", 40}, {"initializer_range", 0.3}};
+  source.update(fields);
+  EncoderConfig config = parse_encoder_config(source, "config.json");
   set_labels(config, labels);
   EncoderModel model(config, head);
   initialize(model, seed);

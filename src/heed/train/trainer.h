@@ -82,6 +82,7 @@ class Trainer {
   void check_finite(const StepReport& report) const;
   EvaluationReport evaluate(Dataset& data, const std::string& split);
   void evaluate_dev();
+  void log_weights_and_attention();
   bool ended_early() const;
 
   std::filesystem::path checkpoint_folder() const;
