@@ -1,5 +1,5 @@
-// make_model FOLDER HEAD [positions=N] [layers=N] [heads=N] [width=N] LABEL...: writes a model folder with random
-// weights, for tests that are scripts.
+// make_model FOLDER HEAD [FIELD=N] ... LABEL...: writes a model folder with random weights, for tests that are scripts.
+// A FIELD is one of config.json: max_position_embeddings=512
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -14,12 +14,10 @@ int main(int argc, char** argv) {
                                                    {"fill-mask", heed::Head::masked_lm},
                                                    {"answer", heed::Head::question_answering}};
   if (argc < 3 || !heads.contains(argv[2])) {
-    std::fprintf(stderr, "usage: make_model FOLDER none|classify|tag|fill-mask|answer [positions=N] ... LABEL...\n");
+    std::fprintf(stderr, "usage: make_model FOLDER none|classify|tag|fill-mask|answer [FIELD=N] ... LABEL...\n");
     return 2;
   }
-  heed::test::RandomModelSize size;
-  const std::map<std::string, std::int64_t*> sizes = {
-      {"positions", &size.positions}, {"layers", &size.layers}, {"heads", &size.heads}, {"width", &size.width}};
+  heed::Json fields = heed::Json::object();  // of config.json
   std::vector<std::string> labels;
   for (int i = 3; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -27,9 +25,9 @@ int main(int argc, char** argv) {
     if (equals == argument.npos) {
       labels.push_back(argument);
     } else {
-      *sizes.at(argument.substr(0, equals)) = std::atoll(argument.c_str() + equals + 1);
+      fields[argument.substr(0, equals)] = std::atoll(argument.c_str() + equals + 1);
     }
   }
   heed::test::write_random_model(argv[1], heads.at(argv[2]),
-                                 labels.empty() ? std::vector<std::string>{"a", "b"} : labels, /*seed=*/1, size);
+                                 labels.empty() ? std::vector<std::string>{"a", "b"} : labels, /*seed=*/1, fields);
 }

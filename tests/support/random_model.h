@@ -11,11 +11,6 @@
 
 namespace heed::test {
 
-struct RandomModelSize {
-  std::int64_t positions = 40;  // the longest sequence
-  std::int64_t layers = 2, heads = 4, width = 32;
-};
-
 inline std::vector<std::string> small_vocabulary() {
   std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   for (const char* word : {"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "in", "berlin", "##gang"}) {
@@ -29,15 +24,18 @@ inline std::vector<std::string> small_vocabulary() {
   return vocabulary;
 }
 
-inline Json small_bert_config(const RandomModelSize& size = {}) {
-  return {{"model_type", "bert"},
-          {"vocab_size", small_vocabulary().size()},
-          {"hidden_size", size.width},
-          {"num_hidden_layers", size.layers},
-          {"num_attention_heads", size.heads},
-          {"intermediate_size", 48},
-          {"max_position_embeddings", size.positions},
-          {"initializer_range", 0.3}};
+// Sequences have at most 40 tokens. `fields` replace those of config.json.
+inline Json small_bert_config(const Json& fields = Json::object()) {
+  Json config = {{"model_type", "bert"},
+                 {"vocab_size", small_vocabulary().size()},
+                 {"hidden_size", 32},
+                 {"num_hidden_layers", 2},
+                 {"num_attention_heads", 4},
+                 {"intermediate_size", 48},
+                 {"max_position_embeddings", 40},
+                 {"initializer_range", 0.3}};
+  config.update(fields);
+  return config;
 }
 
 inline void write_small_vocabulary(const std::filesystem::path& folder) {
@@ -47,8 +45,8 @@ inline void write_small_vocabulary(const std::filesystem::path& folder) {
 }
 
 inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
-                               std::uint64_t seed = 1, const RandomModelSize& size = {}) {
-  EncoderConfig config = parse_encoder_config(small_bert_config(size), "config.json");
+                               std::uint64_t seed = 1, const Json& fields = Json::object()) {
+  EncoderConfig config = parse_encoder_config(small_bert_config(fields), "config.json");
   if (!labels.empty()) set_labels(config, labels);
   EncoderModel model(config, head);
   initialize(model, seed);

@@ -9,7 +9,7 @@
 
 namespace heed {
 
-RunLog::RunLog(const std::filesystem::path& folder, std::int64_t step) : path_(folder / "log.jsonl") {
+RunLog::RunLog(const std::filesystem::path& folder, std::int64_t step, bool tensorboard) : path_(folder / "log.jsonl") {
   std::string kept;
   std::ifstream old(path_);
   for (std::string line; std::getline(old, line);) {
@@ -17,6 +17,7 @@ RunLog::RunLog(const std::filesystem::path& folder, std::int64_t step) : path_(f
     if (fields.is_object() && fields.value("step", step + 1) <= step) kept += line + "\n";
   }
   replace_file(path_, kept);
+  if (tensorboard) events_.emplace(folder / "tensorboard", step + 1);
 }
 
 void RunLog::write(std::int64_t step, const Json& fields) {
@@ -26,6 +27,10 @@ void RunLog::write(std::int64_t step, const Json& fields) {
   file << line.dump() << "\n";
   file.close();
   HEED_CHECK_AS(io, file.good(), path_.string(), ": cannot be written: ", std::strerror(errno));
+  if (!events_) return;
+  for (const auto& [name, value] : fields.items()) {
+    if (value.is_number()) events_->scalar(step, name, value.get<double>());
+  }
 }
 
 }  // namespace heed

@@ -179,6 +179,7 @@ void Trainer::evaluate_dev() {
     for (const auto& [name, each] : evaluation.metrics) line["dev/" + (head.empty() ? "" : head + "/") + name] = each;
   }
   log_->write(step_, line);
+  if (log_->events()) log_weights_and_attention();
   events_.evaluated(report);
 }
 

@@ -84,6 +84,7 @@ class Trainer {
   void evaluate_dev();
   std::string criterion_name(std::size_t head) const;
   double criterion(const EvaluationReport& report) const;
+  void log_weights_and_attention();
   bool ended_early() const;
 
   std::filesystem::path checkpoint_folder() const;

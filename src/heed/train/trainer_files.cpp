@@ -94,7 +94,7 @@ void Trainer::restore(bool resume) {
     copy_weights(checkpoint->tensors, weights_, folder);
     restore_optimizer(checkpoint->tensors, json_required<std::vector<std::int64_t>>(state, "updates", where));
   }
-  log_ = std::make_unique<RunLog>(config_.output, step_);
+  log_ = std::make_unique<RunLog>(config_.output, step_, config_.log.tensorboard);
 }
 
 void Trainer::restore_optimizer(const TensorMap& tensors, const std::vector<std::int64_t>& updates) {

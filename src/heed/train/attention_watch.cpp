@@ -1,0 +1,51 @@
+#include "heed/train/attention_watch.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed {
+
+void AttentionWatch::on_tensor(std::string_view name, const Tensor& value) {
+  // A layer's attention hands over its entropy first.
+  if (name.ends_with("attention.entropy")) layers_.push_back({value.detach(), {}, {}});
+  if (name.ends_with("attention.link_keys")) layers_.back().keys = value.detach();
+  if (name.ends_with("attention.link_weights")) layers_.back().weights = value.detach();
+}
+
+std::vector<double> AttentionWatch::entropies(std::size_t layer) const {
+  const Tensor entropy = layers_.at(layer).entropy.contiguous();
+  const std::int64_t queries = entropy.size(0), heads = entropy.size(1);
+  const float* values = entropy.data<float>();
+  std::vector<double> means(static_cast<std::size_t>(heads), 0);
+  for (std::int64_t i = 0; i < queries * heads; ++i) {
+    means[static_cast<std::size_t>(i % heads)] += static_cast<double>(values[i]) / static_cast<double>(queries);
+  }
+  return means;
+}
+
+GreyImage AttentionWatch::picture(std::int64_t tokens) const {
+  constexpr std::int64_t kBorder = 1;
+  constexpr std::uint8_t kBorderGrey = 96;
+  const auto layers = static_cast<std::int64_t>(layers_.size());
+  if (layers == 0 || tokens == 0) return {};
+  const std::int64_t heads = layers_[0].keys.size(1), links = layers_[0].keys.size(2), side = tokens + kBorder;
+  GreyImage image{.width = heads * side + kBorder, .height = layers * side + kBorder};
+  image.pixels.assign(static_cast<std::size_t>(image.width * image.height), kBorderGrey);
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const Tensor keys = layers_[static_cast<std::size_t>(layer)].keys.contiguous(),
+                 weights = layers_[static_cast<std::size_t>(layer)].weights.contiguous();
+    for (std::int64_t cell = 0; cell < tokens * heads; ++cell) {
+      const std::int64_t query = cell / heads, head = cell % heads;
+      const auto row = image.pixels.begin() + (layer * side + kBorder + query) * image.width + head * side + kBorder;
+      std::fill(row, row + tokens, std::uint8_t{0});
+      for (std::int64_t link = cell * links; link < (cell + 1) * links; ++link) {
+        const std::int64_t key = keys.data<std::int64_t>()[link];
+        const float weight = std::clamp(weights.data<float>()[link], 0.0F, 1.0F);
+        if (key >= 0 && key < tokens) row[key] = static_cast<std::uint8_t>(std::lround(255 * weight));
+      }
+    }
+  }
+  return image;
+}
+
+}  // namespace heed

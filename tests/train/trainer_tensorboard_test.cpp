@@ -1,0 +1,163 @@
+// What a run shows in TensorBoard: everything of log.jsonl, weights, and where the heads look; and that showing it
+// changes nothing.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "heed/tensor/autograd.h"
+#include "heed/train/attention_watch.h"
+#include "heed/train/trainer.h"
+#include "support/event_file.h"
+#include "support/random_model.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLayers = 2, kHeads = 4;  // of write_random_model()
+
+TrainConfig small_config(const test::TempFolder& folder, const std::string& name) {
+  if (!fs::exists(folder.path() / "start")) {
+    test::write_random_model(folder.path() / "start", Head::none, {"a", "b"});
+    std::string lines;
+    for (int i = 0; i < 40; ++i) lines += i % 3 ? "no the dog\n" : "yes a quick fox jumps\n";
+    folder.write("train.txt", lines);
+    folder.write("dev.txt", "no a dog\nyes the fox jumps\n");
+  }
+  TrainConfig config;
+  config.task = "classify";
+  config.output = (folder.path() / name).string();
+  config.model.from = (folder.path() / "start").string();
+  config.data.train = {(folder.path() / "train.txt").string()};
+  config.data.dev = {(folder.path() / "dev.txt").string()};
+  config.data.format = "lines";
+  config.data.label_first = true;
+  config.epochs = 2;
+  config.batch.tokens = 64;
+  config.log.every = 2;
+  return config;
+}
+
+std::string bytes_of(const fs::path& file) {
+  return read_file(file, 1 << 26);
+}
+
+TrainEnd train(const TrainConfig& config, bool resume = false, const std::atomic<bool>* stop = nullptr) {
+  TrainEvents silent;
+  Trainer trainer(config, silent, resume);
+  return trainer.run(stop);
+}
+
+TEST(TrainerTensorboard, ChangesNothing) {
+  const test::TempFolder folder;
+  for (const bool special : {false, true}) {
+    TrainConfig with = small_config(folder, special ? "with-special" : "with");
+    if (special) with.ema = 0.9, with.lora.rank = 2;
+    TrainConfig without = with;
+    without.output += "out";
+    without.log.tensorboard = false;
+    train(with);
+    train(without);
+    for (const char* name : {"model.safetensors", "log.jsonl", "results.json"}) {
+      EXPECT_EQ(bytes_of(fs::path(with.output) / name), bytes_of(fs::path(without.output) / name)) << name;
+    }
+    EXPECT_TRUE(fs::exists(fs::path(with.output) / "tensorboard"));
+    EXPECT_FALSE(fs::exists(fs::path(without.output) / "tensorboard"));
+  }
+}
+
+TEST(TrainerTensorboard, ShowsLogWeightsAndAttention) {
+  if (!test::has_python()) GTEST_SKIP() << test::kNoPython;
+  const test::TempFolder folder;
+  const TrainConfig config = small_config(folder, "run");
+  train(config);
+  const auto files = test::event_files(fs::path(config.output) / "tensorboard");
+  ASSERT_EQ(files.size(), 1u);
+  const Json events = test::read_events(files[0]);
+
+  std::size_t scalars = 0;
+  std::ifstream log(fs::path(config.output) / "log.jsonl");
+  for (std::string line; std::getline(log, line);) {
+    const Json fields = parse_json(line, "log.jsonl");
+    for (const auto& [name, value] : fields.items()) {
+      if (name == "step") continue;
+      const auto same = [&, &key = name, &wanted = value](const Json& event) {
+        return event.value("tag", "") == key && event["step"] == fields["step"] && event.contains("value") &&
+               event["value"].get<float>() == wanted.get<float>();
+      };
+      EXPECT_EQ(std::ranges::count_if(events, same), 1) << name << " of " << line;
+      ++scalars;
+    }
+  }
+  EXPECT_GT(scalars, 10u);
+
+  std::set<std::string> weights, heads;
+  std::size_t pictures = 0;
+  for (const Json& event : events) {
+    const std::string tag = event.value("tag", "");
+    if (tag.starts_with("weights/")) {
+      weights.insert(tag);
+      EXPECT_GT(event.at("histogram").at("num").get<double>(), 0) << tag;
+    }
+    if (tag.ends_with("/entropy")) {
+      heads.insert(tag);
+      EXPECT_GE(event.at("value").get<double>(), 0) << tag;
+      EXPECT_LE(event.at("value").get<double>(), std::log(6.0)) << tag;  // of 6 tokens at most
+    }
+    pictures += event.contains("image");
+  }
+  EXPECT_TRUE(weights.contains("weights/encoder.word.weight"));
+  EXPECT_TRUE(heads.contains("attention/layer1/head3/entropy"));
+  EXPECT_EQ(heads.size(), kLayers * kHeads);
+  EXPECT_EQ(pictures, 2u);  // one an evaluation, one evaluation an epoch
+}
+
+TEST(TrainerTensorboard, AResumedRunMakesLaterEventsVoid) {
+  if (!test::has_python()) GTEST_SKIP() << test::kNoPython;
+  const test::TempFolder folder;
+  const TrainConfig config = small_config(folder, "run");
+  const std::atomic<bool> stop = true;
+  EXPECT_EQ(train(config, false, &stop), TrainEnd::interrupted);  // after one step
+  EXPECT_EQ(train(config, true), TrainEnd::finished);
+  const auto files = test::event_files(fs::path(config.output) / "tensorboard");
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(test::read_events(files[0])[1], Json({{"step", 1}, {"session", 1}}));
+  EXPECT_EQ(test::read_events(files[1])[1], Json({{"step", 2}, {"session", 1}}));
+}
+
+// Queries of zeros look everywhere alike: the entropy of T tokens is log T, and each weight 1 / T.
+TEST(AttentionWatch, SumsUpEvenAttention) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), Head::none, {"a", "b"});
+  const auto model = load_encoder(folder.path());
+  for (const NamedParameter& each : named_parameters(*model)) {
+    if (each.name.find("query") == std::string::npos) continue;
+    float* values = each.parameter->mutable_data<float>();
+    std::fill(values, values + each.parameter->count(), 0.0F);
+  }
+  const std::vector<std::int64_t> ids = {2, 5, 6, 7, 3, 2, 9, 3};
+  const NoGrad no_grad;
+  AttentionWatch watch;
+  model->encode({.ids = Packed(Tensor::from(ids, {8}), Offsets({5, 3}))}, Context::watched_by(watch));
+  ASSERT_EQ(watch.layers(), kLayers);
+  for (std::size_t layer = 0; layer < kLayers; ++layer) {
+    const auto entropies = watch.entropies(layer);
+    ASSERT_EQ(entropies.size(), kHeads);
+    for (const double entropy : entropies) EXPECT_NEAR(entropy, (5 * std::log(5) + 3 * std::log(3)) / 8, 1e-5);
+  }
+  const GreyImage picture = watch.picture(5);
+  EXPECT_EQ(picture.width, 4 * 6 + 1);
+  EXPECT_EQ(picture.height, 2 * 6 + 1);
+  for (std::int64_t y = 0; y < picture.height; ++y) {
+    for (std::int64_t x = 0; x < picture.width; ++x) {
+      const int grey = picture.pixels[static_cast<std::size_t>(y * picture.width + x)];
+      EXPECT_EQ(grey, y % 6 == 0 || x % 6 == 0 ? 96 : 51) << x << ", " << y;  // 51 is 255 / 5
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Races one training step of heed against PyTorch's: interleaved rounds, one process each.
+
+  race_training.py build/release/bin/heed_bench_worker [--rounds 15] [--threads 2] [--torch-library-path FOLDER]
+Two steps: train_minilm (16 sequences of 128 tokens) and train_mixed (16 of 7 to 64 tokens, which PyTorch pads to the
+longest). Prints the median seconds [min-max] of each, and PyTorch's median over heed's, round by round. PyTorch is
+Debian's python3-torch; the folder of an OpenMP build of OpenBLAS makes it faster.
+
+  race_training.py --torch
+is PyTorch's side: one JSON command a line in, one answer {"t": seconds, "maxrss": bytes} out."""
+import argparse
+import json
+import math
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+LENGTHS = {"train_minilm": [128] * 16,
+           "train_mixed": [22, 7, 46, 15, 33, 18, 9, 64, 27, 13, 20, 38, 11, 24, 30, 16]}
+LAYERS, WIDTH, HEADS, INNER = 6, 384, 12, 1536
+
+
+def torch_step(lengths):
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.query, self.key, self.value, self.output = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
+            self.up, self.down = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
+            self.norms = nn.ModuleList(nn.LayerNorm(WIDTH, eps=1e-12) for _ in range(2))
+
+        def forward(self, x, bias):
+            q, k, v = (part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in (self.query, self.key, self.value))
+            scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+            weights = F.softmax(scores if bias is None else scores + bias, dim=-1)
+            x = self.norms[0](self.output((weights @ v).transpose(1, 2).flatten(2)) + x)
+            return self.norms[1](self.down(F.gelu(self.up(x))) + x)
+
+    torch.manual_seed(1)
+    layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+    optimizer = torch.optim.AdamW(layers.parameters(), lr=1e-4)
+    longest = max(lengths)
+    real = torch.arange(longest) < torch.tensor(lengths)[:, None]  # [B, T]
+    padded = not real.all()
+    bias = torch.zeros(real.shape).masked_fill(~real, -math.inf)[:, None, None] if padded else None
+    x, target = torch.randn(len(lengths), longest, WIDTH), torch.randn(len(lengths), longest, WIDTH)
+    wanted = target[real]
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        y = x
+        for layer in layers:
+            y = layer(y, bias)
+        loss = F.mse_loss(y[real], wanted) if padded else F.mse_loss(y, target)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def serve_torch():
+    import torch
+    prepared = {}
+    for line in sys.stdin:
+        command = json.loads(line)
+        if command["cmd"] == "quit":
+            break
+        torch.set_num_threads(command.get("T", 1))
+        name = command["cmd"]
+        if name not in prepared:
+            prepared[name] = torch_step(LENGTHS[name])
+            prepared[name]()
+        times = []
+        while sum(times) < 0.15 or (len(times) < 3 and sum(times) < 2):
+            begun = time.perf_counter()
+            prepared[name]()
+            times.append(time.perf_counter() - begun)
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        print(json.dumps({"t": statistics.median(times), "maxrss": usage.ru_maxrss * 1024}), flush=True)
+
+
+class Worker:
+    def __init__(self, arguments, **environment):
+        self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **environment})
+
+    def ask(self, **command):
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        answer = json.loads(line) if line else {"err": "worker died"}
+        if "t" not in answer:
+            raise SystemExit(f"{self.process.args}: {answer}")
+        return answer
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("worker", nargs="?")
+    parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--torch-library-path", default="")
+    arguments = parser.parse_args()
+    if arguments.torch:
+        serve_torch()
+        return
+    if not arguments.worker:
+        parser.error("heed's worker is missing")
+    environment = {"OMP_NUM_THREADS": str(arguments.threads)}
+    if arguments.torch_library_path:
+        environment["LD_LIBRARY_PATH"] = arguments.torch_library_path
+    workers = {"heed": Worker([arguments.worker]),
+               "torch": Worker(["/usr/bin/python3", __file__, "--torch"], **environment)}
+    for name, lengths in LENGTHS.items():
+        times, memory = {worker: [] for worker in workers}, {}
+        for round_ in range(arguments.rounds + 1):
+            for worker, process in workers.items():
+                answer = process.ask(cmd=name, T=arguments.threads)
+                memory[worker] = answer["maxrss"]
+                if round_ > 0:  # the first round prepares
+                    times[worker].append(answer["t"])
+        cells = [f"{worker} {statistics.median(values):.4f} s [{min(values):.4f}-{max(values):.4f}] "
+                 f"{memory[worker] / 1e6:.0f} MB" for worker, values in times.items()]
+        ratio = statistics.median(theirs / ours for ours, theirs in zip(times["heed"], times["torch"]))
+        print(f"{name} ({sum(lengths)} tokens): {' | '.join(cells)} | torch/heed {ratio:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
