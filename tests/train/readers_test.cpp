@@ -276,7 +276,7 @@ TEST(Readers, DamagedFilesAreReadOrRefused) {
         if (how == 0) damaged[place] = byte;
         if (how == 1) damaged.insert(place, 1, byte);
         if (how == 2 && damaged.size() > 1) damaged.erase(place, 1 + random.uniform_integer(3));
-        if (damaged.empty()) damaged = "a";
+        if (damaged.empty()) damaged.push_back(byte);
       }
       try {
         const auto reader =
