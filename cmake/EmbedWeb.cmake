@@ -2,7 +2,7 @@
 # import lines and the word export; so names at the top of a module must be unique in web/.
 set(HEED_WEB_MODULES draw data shell heat_map head_view grids evidence_view similarity look main)
 
-function(heed_embed_web output)
+function(embed_web output)
   set(web ${PROJECT_SOURCE_DIR}/web)
   set(script "")
   foreach(module ${HEED_WEB_MODULES})

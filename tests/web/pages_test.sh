@@ -23,10 +23,11 @@ fi
 words=(the quick brown fox jumps over the lazy dog in berlin)
 text_of() { for ((i = 0; i < $1 - 2; ++i)); do printf '%s ' "${words[$((i * i % 11))]}"; done; }
 
-rm -rf "$work/model" "$work/long"
-"$make_model" "$work/model" classify positions=512 layers=6 heads=12 width=48 good bad
+rm -rf "$work/classify" "$work/model" "$work/long"
+"$make_model" "$work/classify" classify layers=6 heads=12 width=48 good bad
+"$make_model" "$work/model" none positions=512 layers=6 heads=12 width=48
 "$make_model" "$work/long" none positions=4096 layers=2 heads=4 width=32
-"$heed" look --model "$work/model" "The foxgang </script><!-- <b>jumps</b> over \"berlin\"" --html "$work/short.html"
+"$heed" look --model "$work/classify" "The foxgang </script><!-- <b>jumps</b> over \"berlin\"" --html "$work/short.html"
 "$heed" look --model "$work/model" "$(text_of 512)" --html "$work/512.html"
 "$heed" look --model "$work/long" "$(text_of 4096)" --full 2.3 --html "$work/4096.html"
 "$heed" why-similar --model "$work/long" "the quick foxgang </script>" "a lazy dog" --html "$work/similar.html"
