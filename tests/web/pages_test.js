@@ -54,7 +54,7 @@ const colors = (page) => page.evaluate(() => {
 async function shortText(browser) {
   const tab = await open(browser, "short.html");
   const { page, state, key, text, shot } = tab;
-  assert.equal(await page.evaluate(() => window.heed.app.data.tokens.join(" ")), "[CLS] the fox ##gang [UNK] [UNK] s ##c ##r ##i ##p ##t [UNK] [UNK] [UNK] [UNK] [UNK] [UNK] b [UNK] jumps [UNK] [UNK] b [UNK] over [UNK] berlin [UNK] [SEP]");
+  assert.equal(await page.evaluate(() => window.heed.app.data.tokens.join(" ")), "[CLS] the fox ##gang [UNK] [UNK] s ##c ##r ##i ##p ##t [UNK] [UNK] ! [UNK] [UNK] [UNK] b [UNK] jumps [UNK] [UNK] b [UNK] over [UNK] berlin [UNK] [SEP]");
   assert.equal(await page.$("#stage b"), null); // the text is text
   assert.match(await text("#note"), /Attention is not explanation/);
   assert.ok(await colors(page) > 3);
@@ -190,7 +190,7 @@ async function similarity(browser) {
     await (await longText(browser, "512.html", 512, 25e6)).close();
     const long = await longText(browser, "4096.html", 4096, 60e6);
     // The head that was asked for in full, and one that was not.
-    assert.deepEqual(await long.page.evaluate(() => [[1, 2], [0, 0]].map(([layer, head]) => window.heed.app.data.cells(layer, head, false).rows)), [4096, 2048]);
+    assert.deepEqual(await long.page.evaluate(() => [[1, 2], [0, 0]].map(([layer, head]) => window.heed.app.data.cells(layer, head, false).rows)), [4096, 1366]);
     await long.close();
     await similarity(browser);
   } finally {
