@@ -30,6 +30,9 @@ void add_fill_mask(CLI::App& app, int& result);   // words for [MASK]
 void add_answer(CLI::App& app, int& result);      // words that answer a question
 void add_info(CLI::App& app, int& result);        // what is in a model folder
 
+void add_data(CLI::App& app, int& result);  // makes and checks training data
+void add_eval(CLI::App& app, int& result);  // how well a model does on a file of right answers
+
 // --pooling and --prompt, which embed and similarity have.
 void add_embedding_options(CLI::App& verb, EmbedOptions& options);
 
