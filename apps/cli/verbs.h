@@ -37,6 +37,9 @@ void add_verify(CLI::App& app, int& result);      // a model against what anothe
 void add_look(CLI::App& app, int& result);         // what heads attend to
 void add_why_similar(CLI::App& app, int& result);  // a cosine taken apart
 
+void add_data(CLI::App& app, int& result);  // makes and checks training data
+void add_eval(CLI::App& app, int& result);  // how well a model does on a file of right answers
+
 // --pooling and --prompt, which embed and similarity have.
 void add_embedding_options(CLI::App& verb, EmbedOptions& options);
 

@@ -1,0 +1,159 @@
+// heed data: makes data to try things with, and looks at data before it is used.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "data_options.h"
+#include "heed/base/file.h"
+#include "heed/base/utf8.h"
+#include "heed/engine/load.h"
+#include "heed/tasks/tag_words.h"
+#include "heed/train/data_check.h"
+#include "heed/train/support_data.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr std::size_t kBarWidth = 40, kLabelsShown = 30, kLengthRows = 12;
+
+std::string bar(std::size_t count, std::size_t most) {
+  std::string blocks;
+  const double share = most == 0 ? 0 : static_cast<double>(count) / static_cast<double>(most);
+  const auto eighths = static_cast<std::size_t>(share * kBarWidth * 8 + 0.5);
+  for (std::size_t i = 0; i < eighths / 8; ++i) blocks += "█";
+  constexpr const char* kParts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  return blocks + kParts[eighths % 8];
+}
+
+void print_labels(const FileCheck& file) {
+  std::vector<std::pair<std::string, std::size_t>> labels(file.labels.begin(), file.labels.end());
+  std::ranges::stable_sort(labels, std::greater(), &std::pair<std::string, std::size_t>::second);
+  if (labels.empty()) return;
+  fmt::print("  {} labels\n", labels.size());
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < std::min(labels.size(), kLabelsShown); ++i) {
+    width = std::max(width, utf8_length(labels[i].first));
+  }
+  for (std::size_t i = 0; i < std::min(labels.size(), kLabelsShown); ++i) {
+    const auto& [label, count] = labels[i];
+    fmt::print("    {}{} {:>8}  {}\n", label, std::string(width - utf8_length(label), ' '), count,
+               bar(count, labels[0].second));
+  }
+  if (labels.size() > kLabelsShown) fmt::print("    ... and {} rarer ones\n", labels.size() - kLabelsShown);
+}
+
+void print_lengths(const FileCheck& file, const std::string& unit, std::size_t max_length) {
+  if (file.rows == 0) return;
+  const std::size_t longest = file.length_quantile(1), step = longest / kLengthRows + 1;
+  fmt::print("  {} a row: mean {:.1f}, median {}, 99 % have at most {}, longest {}\n", unit, file.mean_length(),
+             file.length_quantile(0.5), file.length_quantile(0.99), longest);
+  std::vector<std::size_t> counts(longest / step + 1);
+  for (const auto& [length, count] : file.lengths) counts[length / step] += count;
+  const std::size_t most = std::ranges::max(counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    fmt::print("    {:>6} - {:<6} {:>8}  {}\n", i * step, (i + 1) * step - 1, counts[i], bar(counts[i], most));
+  }
+  if (max_length > 0) fmt::print("  longer than the model's {} tokens: {}\n", max_length, file.too_long);
+}
+
+void print_findings(const std::string& what, std::size_t count, const std::vector<std::string>& examples) {
+  if (count == 0) return;
+  fmt::print("  {}: {}\n", what, count);
+  for (const std::string& example : examples) fmt::print("    {}\n", example);
+}
+
+void print_check(const DataCheck& check, const std::string& unit, std::size_t max_length) {
+  for (const FileCheck& file : check.files) {
+    fmt::print("{}: {} rows\n", file.file, file.rows);
+    print_labels(file);
+    print_lengths(file, unit, max_length);
+    print_findings("malformed rows", file.bad_rows.count, file.bad_rows.messages);
+    print_findings("rows without text", file.empty.count, file.empty.examples);
+    print_findings("duplicates", file.duplicates.count, file.duplicates.examples);
+    print_findings("duplicates with other labels", file.contradictions.count, file.contradictions.examples);
+    print_findings("labels that the first file does not have", file.new_labels.size(), file.new_labels);
+    fmt::print("\n");
+  }
+  for (const SharedRows& shared : check.shared) {
+    fmt::print("{} has rows of {}\n", shared.file, shared.earlier);
+    print_findings("rows", shared.rows.count, shared.rows.examples);
+  }
+}
+
+struct CheckOptions : DataOptions {
+  std::vector<std::string> files;
+  std::string model, json;
+};
+
+int check(const CheckOptions& options) {
+  std::vector<DataSource> sources;
+  for (const std::string& file : options.files) sources.push_back(options.source_of(file));
+  DataCheckOptions checks;
+  std::optional<TextPipeline> model;
+  if (!options.model.empty()) {
+    model = load(options.model);
+    checks.max_length = model->model().max_tokens();
+    checks.length = [&model](const Example& row) {
+      const std::string text = row.words.empty() ? row.text : join_words(row.words).text;
+      const text::Tokenizer& tokenizer = model->model().tokenizer();
+      return row.pair ? tokenizer.encode(text, *row.pair).size() : tokenizer.encode(text).size();
+    };
+  }
+  DataCheck found;
+  {
+    ShareProgress progress("reading ");
+    checks.progress = [&](double share) { progress.show(share); };
+    found = check_data(sources, checks);
+  }
+  print_check(found, model ? "tokens" : "words", checks.max_length);
+  if (!options.json.empty()) replace_file(options.json, to_json(found).dump(1) + "\n");
+  return 0;
+}
+
+void add_check(CLI::App& data, int& result) {
+  CLI::App* verb = data.add_subcommand("check", "labels, lengths, malformed rows, duplicates and leaks of data files");
+  const auto options = std::make_shared<CheckOptions>();
+  verb->add_option("FILE", options->files, "the files, training data first")->required();
+  add_data_options(*verb, *options);
+  verb->add_option("--model", options->model, "count the tokens of this model instead of words");
+  verb->add_option("--json", options->json, "file for the findings as JSON");
+  verb->footer("heed data check train.csv test.csv --label category --model all-MiniLM-L6-v2");
+  verb->callback([options, &result] { result = check(*options); });
+}
+
+void add_make_support(CLI::App& make, int& result) {
+  CLI::App* verb = make.add_subcommand(
+      "support", "messages to a shop's support: 16 intents, 8 kinds of slots, train.jsonl, dev.jsonl and test.jsonl");
+  struct Options {
+    std::string output;
+    std::uint64_t seed = 1;
+    std::size_t size = 6000;
+  };
+  const auto options = std::make_shared<Options>();
+  verb->add_option("--output", options->output, "folder for the files")->required();
+  verb->add_option("--seed", options->seed, "another seed, other messages")->capture_default_str();
+  verb->add_option("--size", options->size, "messages in all; a tenth each is for dev and test")->capture_default_str();
+  verb->callback([options, &result] {
+    write_support_data(make_support_data(options->seed, options->size), options->output);
+    fmt::print(stderr, "{}: train.jsonl, dev.jsonl, test.jsonl\n", options->output);
+    result = 0;
+  });
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, int& result) {
+  CLI::App* data = app.add_subcommand("data", "make and check training data");
+  data->require_subcommand(1);
+  add_check(*data, result);
+  CLI::App* make = data->add_subcommand("make", "make data to try things with");
+  make->require_subcommand(1);
+  add_make_support(*make, result);
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,299 @@
+#include "eval_tasks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "heed/base/error.h"
+#include "heed/tasks/masked_score.h"
+#include "heed/tasks/metrics_classify.h"
+#include "heed/tasks/metrics_ranking.h"
+#include "heed/tasks/tag_words.h"
+
+namespace heed::cli {
+namespace {
+
+std::string where(const Example& row) {
+  return row.file + ":" + std::to_string(row.line);
+}
+
+std::vector<TextInput> inputs_of(const std::vector<Example>& rows) {
+  std::vector<TextInput> inputs;
+  for (const Example& row : rows) inputs.push_back(row.pair ? TextInput(row.text, *row.pair) : TextInput(row.text));
+  return inputs;
+}
+
+// A label as the model calls it: by name, or by its number if no label has that name.
+std::string model_label(const std::vector<std::string>& labels, const std::string& label, const Example& row) {
+  if (std::ranges::find(labels, label) != labels.end()) return label;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
+  const bool whole = error == std::errc() && end == label.data() + label.size();
+  HEED_CHECK_AS(bad_format, whole && number < labels.size(), where(row), ": the label is \"", label,
+                "\", which is none of the model's ", labels.size(), " labels");
+  return labels[number];
+}
+
+class ClassifyEval : public TaskEval {
+ public:
+  explicit ClassifyEval(const EvalOptions& options) : options_(options) {}
+
+  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+    const auto found = model.classify(inputs_of(rows));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      HEED_CHECK_AS(bad_format, rows[i].labels.size() == 1, where(rows[i]), ": has ", rows[i].labels.size(),
+                    " labels, expected one; name the column with --label");
+      expected_.push_back(model_label(labels_of(model.model(), found[i]), rows[i].labels[0], rows[i]));
+      found_.push_back(found[i][0].label);
+    }
+  }
+  std::string report() const override {
+    const ConfusionMatrix matrix = confusion_matrix(expected_, found_);
+    return classification_report(expected_, found_).text(options_.digits) +
+           fmt::format("\nMatthews {:.{}f}\n\nexpected, how many, what was found:\n", matrix.matthews(),
+                       options_.digits) +
+           matrix.picture();
+  }
+  Json metrics() const override {
+    const ConfusionMatrix matrix = confusion_matrix(expected_, found_);
+    Json result = to_json(classification_report(expected_, found_));
+    result["matthews"] = matrix.matthews();
+    result["confusion"] = to_json(matrix);
+    return result;
+  }
+
+ private:
+  // In the model's order. Those of a next-sentence head have names of their own.
+  static std::vector<std::string> labels_of(const TextModel& model, const std::vector<LabelScore>& found) {
+    if (model.encoder().head() == Head::sequence_classification) return model.labels();
+    std::vector<std::string> names;
+    for (const LabelScore& each : found) names.push_back(each.label);
+    std::ranges::sort(names);
+    return names;
+  }
+
+  EvalOptions options_;
+  Labels expected_, found_;
+};
+
+// Labels that stand side by side: those with a score of one half or more.
+class LabelSetsEval : public TaskEval {
+ public:
+  explicit LabelSetsEval(const EvalOptions& options) : options_(options) {}
+
+  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+    for (const auto& scores : model.classify(inputs_of(rows))) {
+      Labels& labels = found_.emplace_back();
+      for (const LabelScore& each : scores) {
+        if (each.score >= 0.5f) labels.push_back(each.label);
+      }
+    }
+    for (const Example& row : rows) {
+      Labels& labels = expected_.emplace_back();
+      for (const std::string& label : row.labels) labels.push_back(model_label(model.model().labels(), label, row));
+    }
+  }
+  std::string report() const override { return classification_report(expected_, found_).text(options_.digits); }
+  Json metrics() const override { return to_json(classification_report(expected_, found_)); }
+
+ private:
+  EvalOptions options_;
+  std::vector<Labels> expected_, found_;
+};
+
+// A number for each row against its score.
+class NumberEval : public TaskEval {
+ public:
+  explicit NumberEval(const EvalOptions& options) : options_(options) {}
+
+  std::string report() const override {
+    return fmt::format("Pearson  {:.{}f}\nSpearman {:.{}f}\n", pearson(expected_, found_), options_.digits,
+                       spearman(expected_, found_), options_.digits);
+  }
+  Json metrics() const override {
+    return {{"pearson", pearson(expected_, found_)}, {"spearman", spearman(expected_, found_)}};
+  }
+
+ protected:
+  void expect_scores(const std::vector<Example>& rows) {
+    for (const Example& row : rows) {
+      HEED_CHECK_AS(bad_format, row.score, where(row), ": has no score; name its column with --score");
+      expected_.push_back(*row.score);
+    }
+  }
+  std::vector<double> expected_, found_;
+
+ private:
+  EvalOptions options_;
+};
+
+class RegressionEval : public NumberEval {
+ public:
+  using NumberEval::NumberEval;
+  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+    expect_scores(rows);
+    for (const auto& scores : model.classify(inputs_of(rows))) found_.push_back(static_cast<double>(scores[0].score));
+  }
+};
+
+class SimilarityEval : public NumberEval {
+ public:
+  using NumberEval::NumberEval;
+  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+    expect_scores(rows);
+    std::vector<std::string> texts;
+    for (const Example& row : rows) {
+      HEED_CHECK_AS(bad_format, row.pair, where(row), ": has no second text; name its column with --pair");
+      texts.push_back(row.text);
+      texts.push_back(*row.pair);
+    }
+    const Tensor vectors = model.embed(texts, {.normalize = true});
+    const std::int64_t width = vectors.size(1);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const float* first = vectors.data<float>() + static_cast<std::int64_t>(2 * i) * width;
+      double cosine = 0;
+      for (std::int64_t c = 0; c < width; ++c) {
+        cosine += static_cast<double>(first[c]) * static_cast<double>(first[width + c]);
+      }
+      found_.push_back(cosine);
+    }
+  }
+};
+
+class TagEval : public TaskEval {
+ public:
+  explicit TagEval(const EvalOptions& options) : options_(options) {}
+
+  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+    std::vector<std::vector<std::string>> sentences;
+    for (const Example& row : rows) {
+      sentences.push_back(row.words);
+      expected_.push_back(row.labels);
+    }
+    std::ranges::move(tag_words(model.model(), sentences), std::back_inserter(found_));
+  }
+  std::string report() const override {
+    return (entities() ? entity_report(expected_, found_, {.scheme = options_.scheme}) : word_report())
+               .text(options_.digits) +
+           fmt::format("\naccuracy of words {:.{}f}\n", tag_accuracy(expected_, found_), options_.digits);
+  }
+  Json metrics() const override {
+    Json result = to_json(entities() ? entity_report(expected_, found_, {.scheme = options_.scheme}) : word_report());
+    result["accuracy"] = tag_accuracy(expected_, found_);
+    return result;
+  }
+
+ private:
+  // Tags that spell entities begin some of them with a prefix; parts of speech do not.
+  bool entities() const {
+    for (const Tags& tags : expected_) {
+      if (std::ranges::any_of(tags, [](const std::string& tag) { return tag.size() > 2 && tag[1] == '-'; }))
+        return true;
+    }
+    return false;
+  }
+  ScoreReport word_report() const {
+    Labels expected, found;
+    for (const Tags& tags : expected_) std::ranges::copy(tags, std::back_inserter(expected));
+    for (const Tags& tags : found_) std::ranges::copy(tags, std::back_inserter(found));
+    return classification_report(expected, found);
+  }
+
+  EvalOptions options_;
+  std::vector<Tags> expected_, found_;
+};
+
+class AnswerEval : public TaskEval {
+ public:
+  explicit AnswerEval(const EvalOptions& options) : options_(options) {}
+
+  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+    std::vector<Question> questions;
+    for (const Example& row : rows) {
+      questions.push_back({row.text, *row.pair});
+      std::vector<std::string>& right = right_.emplace_back();
+      for (const AnswerSpan& answer : row.answers) right.push_back(answer.text);
+    }
+    for (const auto& answers :
+         model.answer(questions, {.max_answer_tokens = 30, .null_answer = options_.null_answer})) {
+      found_.push_back(answers[0].answer);
+    }
+  }
+  std::string report() const override {
+    const AnswerReport report = answer_report(found_, right_, options_.answers);
+    return fmt::format("exact match {:.{}f}\nF1          {:.{}f}\n", report.exact, options_.digits, report.f1,
+                       options_.digits);
+  }
+  Json metrics() const override { return to_json(answer_report(found_, right_, options_.answers)); }
+
+ private:
+  EvalOptions options_;
+  std::vector<std::string> found_;
+  std::vector<std::vector<std::string>> right_;
+};
+
+class MaskedEval : public TaskEval {
+ public:
+  explicit MaskedEval(const EvalOptions& options) : options_(options) {}
+
+  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+    std::vector<std::string> texts;
+    for (const Example& row : rows) texts.push_back(row.text);
+    const MaskedScore score = masked_score(model.model(), texts);
+    sum_.loss += score.loss;
+    sum_.tokens += score.tokens;
+    sum_.right += score.right;
+  }
+  std::string report() const override {
+    return fmt::format("perplexity {:.{}f}, accuracy {:.{}f} of {} masked tokens\n", perplexity(sum_.loss, sum_.tokens),
+                       options_.digits, accuracy(), options_.digits, sum_.tokens);
+  }
+  Json metrics() const override {
+    return {{"perplexity", perplexity(sum_.loss, sum_.tokens)}, {"accuracy", accuracy()}, {"tokens", sum_.tokens}};
+  }
+
+ private:
+  double accuracy() const { return static_cast<double>(sum_.right) / static_cast<double>(sum_.tokens); }
+
+  EvalOptions options_;
+  MaskedScore sum_;
+};
+
+std::unique_ptr<TaskEval> make_classify(const TextModel& model, const EvalOptions& options) {
+  const auto type =
+      json_optional<std::string>(model.folder().config(), "problem_type", "", model.folder().config_name());
+  if (type == "multi_label_classification") return std::make_unique<LabelSetsEval>(options);
+  const bool number =
+      model.encoder().head() == Head::sequence_classification && (type == "regression" || model.labels().size() == 1);
+  if (number) return std::make_unique<RegressionEval>(options);
+  return std::make_unique<ClassifyEval>(options);
+}
+
+}  // namespace
+
+std::string usual_task(const TextModel& model) {
+  switch (model.encoder().head()) {
+    case Head::sequence_classification:
+    case Head::next_sentence: return "classify";
+    case Head::token_classification: return "tag";
+    case Head::question_answering: return "answer";
+    case Head::masked_lm: return "mlm";
+    default: return "embed";
+  }
+}
+
+RowKind rows_of_task(const std::string& task) {
+  return task == "tag" ? RowKind::words : task == "answer" ? RowKind::questions : RowKind::text;
+}
+
+std::unique_ptr<TaskEval> make_eval(const std::string& task, const TextModel& model, const EvalOptions& options) {
+  if (task == "classify") return make_classify(model, options);
+  if (task == "tag") return std::make_unique<TagEval>(options);
+  if (task == "answer") return std::make_unique<AnswerEval>(options);
+  if (task == "embed") return std::make_unique<SimilarityEval>(options);
+  if (task == "mlm") return std::make_unique<MaskedEval>(options);
+  fail(ErrorKind::invalid_argument, "the task is \"", task, "\", expected classify, tag, answer, embed or mlm");
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,63 @@
+#include "heed/tasks/tag_words.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/engine/load.h"
+#include "heed/tasks/tag.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
+#include "support/temp_folder.h"
+
+namespace heed {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(TagWords, WordsAreFoundByTheirPlaces) {
+  const JoinedWords joined = join_words({"Köln", "", "am", "Rhein"});
+  EXPECT_EQ(joined.text, "Köln  am Rhein");
+  EXPECT_EQ(joined.places[2], (text::Span{7, 9}));
+  text::Encoding encoding;
+  encoding.ids = {1, 2, 3, 4, 5, 6};
+  encoding.special_mask = {1, 0, 0, 0, 0, 1};
+  encoding.byte_offsets = {{0, 0}, {0, 3}, {3, 5}, {6, 9}, {10, 15}, {0, 0}};
+  const auto first = first_token_of_words(encoding, joined.places);
+  EXPECT_EQ(first, (std::vector<std::optional<std::size_t>>{1, std::nullopt, 3, 4}));
+}
+
+// Where words are split as the tokenizer splits them, they have the labels of their first tokens in tag().
+TEST(TagWords, AgreesWithTag) {
+  const test::TempFolder folder;
+  const std::vector<std::string> labels = {"B-PER", "I-PER", "O", "LOC"};
+  test::write_random_model(folder.path(), Head::token_classification, labels);
+  const TextPipeline model = load(folder.path());
+  std::vector<Words> sentences = {{"the", "quick", "foxgang", "jumps"}, {}, {"in", "berlingang", "?"}, {"a"}};
+  for (int i = 0; i < 30; ++i) sentences[3].push_back(i % 3 == 0 ? "berlingang" : "dog");
+  const auto tags = tag_words(model.model(), sentences);
+  ASSERT_EQ(tags.size(), sentences.size());
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const auto tokens =
+        model.tag({join_words(sentences[i]).text}, {.aggregation = Aggregation::none, .ignored = {}})[0];
+    ASSERT_EQ(tags[i].size(), sentences[i].size());
+    std::size_t word = 0;
+    for (const Entity& token : tokens) {
+      if (token.word.starts_with("##") || i == 3) continue;
+      EXPECT_EQ(tags[i][word++], token.label);
+    }
+    if (i != 3) {
+      EXPECT_EQ(word, sentences[i].size());
+    }
+    // Neighbours in the call change nothing.
+    EXPECT_EQ(tag_words(model.model(), {sentences[i]})[0], tags[i]);
+  }
+  // Longer than the model's 40 tokens: 38 of them make the first window, which is what a sentence cut there gives.
+  const Words beginning(sentences[3].begin(), sentences[3].begin() + 29);
+  const auto alone = tag_words(model.model(), {beginning})[0];
+  EXPECT_EQ(Words(tags[3].begin(), tags[3].begin() + 28), Words(alone.begin(), alone.begin() + 28));
+  EXPECT_EQ(tag_words(model.model(), {{" "}})[0], Words{"O"});
+  test::write_random_model(folder.path() / "other", Head::none, {"LABEL_0"});
+  test::error_of(ErrorKind::invalid_argument, [&] { tag_words(load(folder.path() / "other").model(), {{"a"}}); });
+}
+
+}  // namespace
+}  // namespace heed
