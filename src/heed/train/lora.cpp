@@ -30,7 +30,7 @@ Lora::Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alp
     : scale_(alpha / static_cast<double>(rank)) {
   HEED_CHECK(rank > 0, "[lora] rank ", rank, ", expected at least 1");
   for (NamedParameter& each : parameters) {
-    if (each.name.starts_with("head.")) continue;
+    if (!each.name.starts_with("encoder.")) continue;
     each.parameter->set_requires_grad(false);
     const bool chosen = each.parameter->rank() == 2 && std::ranges::any_of(targets, [&](const std::string& target) {
                           return each.name.find(target) != std::string::npos;

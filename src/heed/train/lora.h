@@ -14,8 +14,8 @@ namespace heed {
 
 class Lora {
  public:
-  // Freezes the whole encoder; chooses weights of two axes whose name contains one of the targets, of which there must
-  // be one. Parameters whose name starts with "head." stay trainable.
+  // Freezes the whole encoder, which is what has names in "encoder."; chooses of it weights of two axes whose name
+  // contains one of the targets, of which there must be one. All heads stay trainable.
   Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alpha, const std::vector<std::string>& targets,
        std::uint64_t seed);
 

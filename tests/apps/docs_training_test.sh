@@ -1,0 +1,40 @@
+#!/bin/bash
+# Every command of docs/training.md that begins with heed is run, in order, with the configs of the page beside it; and
+# every field that the page names is one.
+# usage: docs_training_test.sh <page> <heed program> <make_model program>
+set -euo pipefail
+
+page=$1 heed=$2 make_model=$3
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
+cd "$folder"
+export OMP_WAIT_POLICY=passive
+heed() { "$heed" "$@"; }
+
+"$make_model" models/all-MiniLM-L6-v2 none
+for i in {1..20}; do printf 'the fox jumps over\tgood\na lazy dog in berlin\tbad\n'; done > rows
+(printf 'text\tlabel\n'; cat rows) | tee train.tsv > dev.tsv
+cut -f 1 rows | tee texts.txt > more_texts.txt
+
+# Blocks of JSON that begin with // and a name become files.
+awk '/^```json/ { inside = 1; next } /^```/ { inside = 0; file = "" }
+     inside && /^\/\/ [a-z]+\.json$/ { file = $2 }
+     inside && file { print > file }' "$page"
+[[ -s pretrain.json ]] || { echo "FAILED: no config in $page"; exit 1; }
+
+commands=$(awk '/^```sh/ { inside = 1; next } /^```/ { inside = 0 } inside && /^heed /' "$page")
+[[ $(wc -l <<< "$commands") -ge 8 ]] || { echo "FAILED: $page has few commands"; exit 1; }
+while IFS= read -r command; do
+    echo "$command"
+    eval "$command" > output 2> stderr < /dev/null || { echo "FAILED"; cat output stderr; exit 1; }
+done <<< "$commands"
+for folder_made in classify small small-reviews lora head lean; do
+    [[ -s runs/$folder_made/model.safetensors ]] || { echo "FAILED: no model in runs/$folder_made"; exit 1; }
+done
+
+# group.field in backticks: a config with one that is not known is refused for it, with another task otherwise.
+fields=$(grep -o '`[a-z]*\.[a-z_]*`' "$page" | tr -d '`' | sort -u | grep -v -E '\.(json|jsonl|tsv|safetensors)$|^encoder\.')
+[[ $(wc -l <<< "$fields") -ge 20 ]] || { echo "FAILED: $page names few fields"; exit 1; }
+for field in $fields; do
+    run train reviews.json "$field=0" task=none
+    expect '[[ $status == 5 ]] && ! grep -q "there is no field" "$folder/stderr"'
+done
