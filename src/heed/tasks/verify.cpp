@@ -25,11 +25,15 @@ struct Output {
 // Keeps the attention weights of all layers, in order.
 class WeightProbe : public Probe {
  public:
-  bool wants(std::string_view name) const override { return name.ends_with(".attention.weights"); }
+  explicit WeightProbe(bool wanted) : wanted_(wanted) {}
+  bool wants(std::string_view name) const override { return wanted_ && name.ends_with(".attention.weights"); }
   void on_tensor(std::string_view name, const Tensor& value) override {
     if (name.find(".attention.weights.") != std::string_view::npos) weights.push_back(value);
   }
   std::vector<Tensor> weights;
+
+ private:
+  bool wanted_;
 };
 
 double usual_tolerance(std::string_view dtype) {
@@ -119,7 +123,8 @@ class Comparison {
     EncoderInput input{.ids = Packed(Tensor::from(ids_, {count}), Offsets({count}))};
     if (!types_.empty() && model_.encoder().config().types > 0) input.type_ids = Tensor::from(types_, {count});
     const NoGrad no_grad;
-    WeightProbe probe;
+    WeightProbe probe(
+        std::ranges::any_of(dump_.names(), [](const std::string& name) { return name.starts_with("attentions."); }));
     const EncoderOutput out = model_.encoder().forward(input, Context::watched_by(probe), true);
 
     std::vector<Output> outputs = {{numbered("hidden_states", 0), out.states[0], {Axis::token, Axis::column}}};
