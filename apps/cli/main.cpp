@@ -34,7 +34,9 @@ int run(int argc, char** argv) {
   CLI::App app("heed: self-attention models on ordinary CPUs, natively", "heed");
   app.require_subcommand(1);
   app.set_version_flag("--version", HEED_VERSION);
-  app.footer("Start with: heed demo");
+  app.footer(
+      "Start with:  heed demo\n"
+      "Then:        heed embed --model \"$(heed pull sentence-transformers/all-MiniLM-L6-v2)\" \"a text\"");
   int result = 0;
   for (AddVerb add : kVerbs) add(app, result);
   try {

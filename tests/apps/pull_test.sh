@@ -129,3 +129,6 @@ for name in ../good test/good/more "test/a b" test/good@../x ""; do
 done
 run pull test/good --endpoint file:///etc
 expect '[[ $status == 3 ]]'
+touch "$folder/no_folder"
+HEED_CACHE=$folder/no_folder run pull test/good
+expect '[[ $status == 6 ]] && grep -q "no_folder" "$folder/stderr"'

@@ -77,7 +77,10 @@ void check_names(const std::string& repository, const std::string& revision) {
   constexpr std::size_t kMostCharacters = 96;
   const auto plain = [](const std::string& part) { return is_plain_name(part, kMostCharacters); };
   const auto parts = parts_of(repository);
-  HEED_CHECK(parts.size() <= 2 && std::ranges::all_of(parts, plain), "[pull] repository \"", repository,
+  // The hub allows no -- either, which the cache puts between owner and name.
+  const bool right =
+      parts.size() <= 2 && std::ranges::all_of(parts, plain) && repository.find("--") == std::string::npos;
+  HEED_CHECK(right, "[pull] repository \"", repository,
              "\", expected owner/name or a name, of letters, digits, . _ and -");
   HEED_CHECK(std::ranges::all_of(parts_of(revision), plain), "[pull] revision \"", revision,
              "\", expected a branch, a tag or a commit");
@@ -98,15 +101,29 @@ std::string escaped(std::string_view text, std::string_view kept = "") {
   return result;
 }
 
+std::string without_slash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+// Errors of std::filesystem as ours.
+template <class Action>
+auto with_own_errors(const Action& action) {
+  try {
+    return action();
+  } catch (const fs::filesystem_error& error) {
+    fail(ErrorKind::io, error.path1().string(), ": ", error.code().message());
+  }
+}
+
 // Where a repository is kept.
 struct Shelf {
   Shelf(const HubOptions& options, const std::string& repository, const std::string& revision)
-      : folder(options.cache / joined(parts_of(repository), "--")),
-        ref(folder / "refs" / joined(parts_of(revision), "--")) {}
+      : folder(options.cache / joined(parts_of(repository), "--")), ref(folder / "refs" / escaped(revision)) {}
 
   fs::path snapshot(const std::string& commit) const { return folder / "snapshots" / commit; }
   fs::path part(const std::string& commit, const std::string& file) const {
-    return folder / "parts" / commit / (joined(parts_of(file), "--") + ".part");
+    return folder / "parts" / commit / (escaped(file) + ".part");
   }
   // What the cache has of the revision; nothing if it was never pulled whole.
   std::optional<PulledModel> cached() const {
@@ -135,7 +152,7 @@ struct Shelf {
 PulledModel list_files(const std::string& repository, const std::string& revision, const HubOptions& options,
                        const DownloadOptions& download) {
   const std::string url =
-      options.endpoint + "/api/models/" + escaped(repository, "/") + "/revision/" + escaped(revision);
+      without_slash(options.endpoint) + "/api/models/" + escaped(repository, "/") + "/revision/" + escaped(revision);
   const Json answer = parse_json(fetch_text(url, kMostListBytes, download), url);
   PulledModel model{.commit = json_required<std::string>(answer, "sha", url)};
   HEED_CHECK_AS(bad_format, is_plain_name(model.commit, 64), url, ": sha is \"", model.commit.substr(0, 100),
@@ -148,12 +165,28 @@ PulledModel list_files(const std::string& repository, const std::string& revisio
   return model;
 }
 
+// The files of the snapshot that are not there yet.
+void fetch_missing(const PulledModel& model, const std::string& repository, const Shelf& shelf,
+                   const HubOptions& options) {
+  fs::create_directories(model.folder);
+  for (std::size_t i = 0; i < model.files.size(); ++i) {
+    const std::string& file = model.files[i];
+    const fs::path path = join_inside(model.folder, file);
+    if (fs::exists(path)) continue;
+    const std::string url = without_slash(options.endpoint) + "/" + escaped(repository, "/") + "/resolve/" +
+                            escaped(model.commit) + "/" + escaped(file, "/");
+    fetch_file(url, path, shelf.part(model.commit, file), options.download,
+               [&](std::uint64_t done, std::uint64_t total) {
+                 if (options.on_progress) options.on_progress(file, i, model.files.size(), done, total);
+               });
+  }
+}
+
 }  // namespace
 
 HubOptions hub_options() {
   HubOptions options;
   if (const std::string endpoint = environment("HF_ENDPOINT"); !endpoint.empty()) options.endpoint = endpoint;
-  while (options.endpoint.ends_with('/')) options.endpoint.pop_back();
   options.download.token = environment("HF_TOKEN");
   HEED_CHECK(options.download.token.find_first_of("\r\n") == std::string::npos, "HF_TOKEN has a line break");
   const std::string own = environment("HEED_CACHE"), shared = environment("XDG_CACHE_HOME"), home = environment("HOME");
@@ -213,29 +246,22 @@ PulledModel pull_model(const std::string& repository, const std::string& revisio
     return model;
   }
   model.folder = shelf.snapshot(model.commit);
-  fs::create_directories(model.folder);
-  for (std::size_t i = 0; i < model.files.size(); ++i) {
-    const std::string& file = model.files[i];
-    const fs::path path = join_inside(model.folder, file);
-    if (fs::exists(path)) continue;
-    const std::string url = options.endpoint + "/" + escaped(repository, "/") + "/resolve/" + escaped(model.commit) +
-                            "/" + escaped(file, "/");
-    fetch_file(url, path, shelf.part(model.commit, file), options.download,
-               [&](std::uint64_t done, std::uint64_t total) {
-                 if (options.on_progress) options.on_progress(file, i, model.files.size(), done, total);
-               });
-  }
-  shelf.remember(model);
+  with_own_errors([&] {
+    fetch_missing(model, repository, shelf, options);
+    shelf.remember(model);
+  });
   return model;
 }
 
 void copy_model(const PulledModel& model, const fs::path& folder) {
-  fs::create_directories(folder);
-  for (const std::string& name : model.files) {
-    const fs::path target = join_inside(folder, name);
-    fs::create_directories(target.parent_path());
-    replace_file(target, MappedFile(model.folder / name).bytes());
-  }
+  with_own_errors([&] {
+    fs::create_directories(folder);
+    for (const std::string& name : model.files) {
+      const fs::path target = join_inside(folder, name);
+      fs::create_directories(target.parent_path());
+      replace_file(target, MappedFile(model.folder / name).bytes());
+    }
+  });
 }
 
 }  // namespace heed

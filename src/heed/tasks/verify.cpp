@@ -26,9 +26,9 @@ struct Output {
 // Keeps the attention weights of all layers in order, [H, queries, keys] each.
 class WeightProbe : public Probe {
  public:
-  explicit WeightProbe(std::int64_t heads) : heads_(static_cast<std::size_t>(heads)) {}
+  WeightProbe(std::int64_t heads, bool wanted) : heads_(static_cast<std::size_t>(heads)), wanted_(wanted) {}
   bool wants(std::string_view name) const override {
-    return name.find(".attention.weights.") != std::string_view::npos;
+    return wanted_ && name.find(".attention.weights.") != std::string_view::npos;
   }
   void on_tensor(std::string_view name, const Tensor& value) override {
     if (!wants(name)) return;
@@ -41,6 +41,7 @@ class WeightProbe : public Probe {
 
  private:
   std::size_t heads_;
+  bool wanted_;
   std::vector<Tensor> layer_;  // heads of the one at hand
 };
 
@@ -131,7 +132,9 @@ class Comparison {
     EncoderInput input{.ids = Packed(Tensor::from(ids_, {count}), Offsets({count}))};
     if (!types_.empty() && model_.encoder().config().types > 0) input.type_ids = Tensor::from(types_, {count});
     const NoGrad no_grad;
-    WeightProbe probe(model_.encoder().config().heads);
+    const bool wanted =
+        std::ranges::any_of(dump_.names(), [](const std::string& name) { return name.starts_with("attentions."); });
+    WeightProbe probe(model_.encoder().config().heads, wanted);
     const EncoderOutput out = model_.encoder().forward(input, Context::watched_by(probe), true);
 
     std::vector<Output> outputs = {{numbered("hidden_states", 0), out.states[0], {Axis::token, Axis::column}}};
