@@ -29,8 +29,9 @@ TEST_F(ExplainAttention, LogitsKeepTheirBits) {
   const ReadText text = read_text(model, {kText, "the dog"});
   const std::size_t only = 0;
   const NoGrad no_grad;
-  const Tensor plain =
-      model.encoder().forward(pack_encodings(std::span(&text.encoding, 1), std::span(&only, 1), true), Context()).logits;
+  const Tensor plain = model.encoder()
+                           .forward(pack_encodings(std::span(&text.encoding, 1), std::span(&only, 1), true), Context())
+                           .logits;
   EXPECT_TRUE(same_bits(attention_of(model, text.encoding).output.logits, plain));
   EXPECT_TRUE(same_bits(attention_of(model, text.encoding, [](auto, auto, auto&) {}).output.logits, plain));
 }
@@ -40,10 +41,10 @@ TEST_F(ExplainAttention, RowsAgreeWithSummaries) {
   const TextModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   std::map<std::pair<std::int64_t, std::int64_t>, Tensor> matrices;
-  const TextAttention found = attention_of(model, text.encoding, [&](std::int64_t layer, std::int64_t head,
-                                                                     const Tensor& weights) {
-    EXPECT_TRUE(matrices.emplace(std::pair(layer, head), weights).second);
-  });
+  const TextAttention found =
+      attention_of(model, text.encoding, [&](std::int64_t layer, std::int64_t head, const Tensor& weights) {
+        EXPECT_TRUE(matrices.emplace(std::pair(layer, head), weights).second);
+      });
   ASSERT_EQ(found.layers(), 2);
   ASSERT_EQ(found.heads(), 4);
   ASSERT_EQ(matrices.size(), 8u);
@@ -74,15 +75,14 @@ TEST_F(ExplainAttention, WordsHoldTheirTokens) {
   const ReadText text = read_text(model, {"The Foxgang, in Berlin", "a dog"});
   std::vector<std::string> words;
   for (const TextWord& word : text.words) words.push_back(word.text);
-  EXPECT_EQ(words, (std::vector<std::string>{"[CLS]", "The", "Foxgang", ",", "in", "Berlin", "[SEP]", "a", "dog",
-                                             "[SEP]"}));
+  EXPECT_EQ(words,
+            (std::vector<std::string>{"[CLS]", "The", "Foxgang", ",", "in", "Berlin", "[SEP]", "a", "dog", "[SEP]"}));
   EXPECT_EQ(text.words[2].first, 2u);
   EXPECT_EQ(text.words[2].count, 2u);  // fox ##gang
   EXPECT_TRUE(text.words[0].special);
   const std::vector<double> tokens = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
   EXPECT_EQ(sums_of_words(tokens, text.words), (std::vector<double>{1, 2, 12, 16, 32, 64, 128, 256, 512, 1024}));
-  EXPECT_NE(test::error_of(ErrorKind::invalid_argument,
-                           [&] { sums_of_words(std::span(tokens).first(4), text.words); }),
+  EXPECT_NE(test::error_of(ErrorKind::invalid_argument, [&] { sums_of_words(std::span(tokens).first(4), text.words); }),
             "");
 }
 

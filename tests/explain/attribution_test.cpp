@@ -92,20 +92,21 @@ TEST(ExplainTorch, IntegratedGradients) {
   Json questions = Json::array();
   const std::vector<std::int64_t> ids = {2, 7, 19, 5, 5, 30, 12, 3};  // [CLS] c o a a z h [SEP]
   for (const char* type : {"bert", "electra"}) {
-    Json config = {{"model_type", type},
-                   {"architectures", {type == std::string("bert") ? "BertForSequenceClassification"
-                                                                  : "ElectraForSequenceClassification"}},
-                   {"vocab_size", 31},
-                   {"hidden_size", 24},
-                   {"num_hidden_layers", 3},
-                   {"num_attention_heads", 4},
-                   {"intermediate_size", 40},
-                   {"max_position_embeddings", 20},
-                   {"hidden_act", "gelu"},
-                   {"layer_norm_eps", 1e-12},
-                   {"type_vocab_size", 2},
-                   {"pad_token_id", 0},
-                   {"id2label", {{"0", "a"}, {"1", "b"}, {"2", "c"}}}};
+    Json config = {
+        {"model_type", type},
+        {"architectures",
+         {type == std::string("bert") ? "BertForSequenceClassification" : "ElectraForSequenceClassification"}},
+        {"vocab_size", 31},
+        {"hidden_size", 24},
+        {"num_hidden_layers", 3},
+        {"num_attention_heads", 4},
+        {"intermediate_size", 40},
+        {"max_position_embeddings", 20},
+        {"hidden_act", "gelu"},
+        {"layer_norm_eps", 1e-12},
+        {"type_vocab_size", 2},
+        {"pad_token_id", 0},
+        {"id2label", {{"0", "a"}, {"1", "b"}, {"2", "c"}}}};
     if (type == std::string("electra")) config["embedding_size"] = 10;
     questions.push_back(
         {{"name", type},
@@ -116,9 +117,9 @@ TEST(ExplainTorch, IntegratedGradients) {
          {"gradients", {{"label", 1}, {"steps", 16}, {"kept", {1, 0, 0, 0, 0, 0, 0, 1}}, {"padding", 0}}}});
   }
   const auto asked = folder.write("questions.json", questions.dump());
-  ASSERT_EQ(test::run_python(HEED_TESTS_FOLDER "/models/encoders_torch.py " + asked.string() + " " +
-                             folder.path().string()),
-            0);
+  ASSERT_EQ(
+      test::run_python(HEED_TESTS_FOLDER "/models/encoders_torch.py " + asked.string() + " " + folder.path().string()),
+      0);
   std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (char letter = 'a'; letter <= 'z'; ++letter) vocabulary += std::string(1, letter) + "\n";
   for (const Json& question : questions) {

@@ -34,9 +34,8 @@ Path path_of(const TextModel& model, const text::Encoding& encoding, const std::
   const Tensor to = encoder.word_vectors(input.ids.values);
   Tensor from = to.clone();
   const std::int64_t width = to.size(1);
-  const std::vector<float> nothing =
-      padding ? encoder.word_vectors(Tensor::from({*padding}, {1})).to_vector<float>()
-              : std::vector<float>(static_cast<std::size_t>(width), 0);
+  const std::vector<float> nothing = padding ? encoder.word_vectors(Tensor::from({*padding}, {1})).to_vector<float>()
+                                             : std::vector<float>(static_cast<std::size_t>(width), 0);
   for (std::size_t t = 0; t < encoding.size(); ++t) {
     if (encoding.special_mask[t]) continue;
     std::ranges::copy(nothing, from.mutable_data<float>() + static_cast<std::int64_t>(t) * width);
@@ -47,8 +46,7 @@ Path path_of(const TextModel& model, const text::Encoding& encoding, const std::
 // The points first .. first + count of the path, one sequence each: [count * n, E].
 Tensor points(const Path& path, std::size_t first, std::size_t count, std::size_t steps) {
   const std::int64_t size = path.to.count();
-  Tensor vectors =
-      Tensor::empty({static_cast<std::int64_t>(count) * path.to.size(0), path.to.size(1)});
+  Tensor vectors = Tensor::empty({static_cast<std::int64_t>(count) * path.to.size(0), path.to.size(1)});
   float* out = vectors.mutable_data<float>();
   for (std::size_t i = 0; i < count; ++i) {
     const auto alpha = static_cast<float>((static_cast<double>(first + i) + 0.5) / static_cast<double>(steps));

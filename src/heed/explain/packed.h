@@ -21,8 +21,8 @@ struct PageLayout {
   std::int64_t full_heads() const { return kFullCells / (tokens * tokens); }
 };
 
-// weights [n, n] as side x side characters: level l of a row of cells with the largest weight m stands for m (l / 63)^2.
-// A cell is the largest weight of its block.
+// weights [n, n] as side x side characters: level l of a row of cells with the largest weight m stands for m (l /
+// 63)^2. A cell is the largest weight of its block.
 std::string packed_map(const Tensor& weights, std::int64_t block);
 
 // The first `links` of keys and weights [n, H, known] of one head, five characters each: three of the key, two of the

@@ -13,7 +13,8 @@ double length_of_sum(const Tensor& rows) {
   double squares = 0;
   for (std::int64_t c = 0; c < rows.size(1); ++c) {
     double sum = 0;
-    for (std::int64_t t = 0; t < rows.size(0); ++t) sum += static_cast<double>(rows.data<float>()[t * rows.size(1) + c]);
+    for (std::int64_t t = 0; t < rows.size(0); ++t)
+      sum += static_cast<double>(rows.data<float>()[t * rows.size(1) + c]);
     squares += sum * sum;
   }
   return std::sqrt(squares);
@@ -100,8 +101,8 @@ SimilarityExplanation explain_similarity(const TextModel& model, const std::stri
   } else {
     result.attributions.emplace();
     for (std::size_t i = 0; i < 2; ++i) {
-      (*result.attributions)[i] = integrated_gradients(model, result.texts[i].encoding,
-                                                       cosine_score(model, plan.pooling, vectors[1 - i]));
+      (*result.attributions)[i] =
+          integrated_gradients(model, result.texts[i].encoding, cosine_score(model, plan.pooling, vectors[1 - i]));
     }
   }
   return result;
