@@ -1,5 +1,5 @@
 // Two columns of tokens with lines from each to those it looks at; thickness is weight. Only what is in sight is drawn.
-import { cssColor, element, headColor, percent, sharp, visible } from "./draw.js";
+import { cssColor, element, headColor, sharp, visible } from "./draw.js";
 
 const kRowHeight = 22, kFirstRow = 30;
 
@@ -47,35 +47,40 @@ export class HeadView {
     this.app.painted("head", lit.drawn);
   }
 
-  // Draws the lines; returns the weights at both ends of those of the token that is pointed at.
+  // Draws the lines; returns the tokens at both ends of those of the token that is pointed at, with their weights as
+  // shares of the largest. Thickness is weight; strength of colour is that share, so that heads that look everywhere a
+  // little are not empty.
   lines(units) {
     const { data, state } = this.app, at = state.pointed ?? state.chosen;
     const context = sharp(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
     const lit = { from: new Map(), to: new Map(), drawn: 0 };
     if (at && at.unit < units.length) {
-      for (const { key, weight } of data.lines(state.layer, state.head, state.words, at.unit, at.toward)) {
-        lit[at.toward ? "from" : "to"].set(key, weight);
-        if (weight < 0.002) continue;
-        this.line(context, at.toward ? key : at.unit, at.toward ? at.unit : key, weight, 1);
+      const lines = data.lines(state.layer, state.head, state.words, at.unit, at.toward);
+      const largest = lines.reduce((most, { weight }) => Math.max(most, weight), 1e-9);
+      for (const { key, weight } of lines) {
+        lit[at.toward ? "from" : "to"].set(key, weight / largest);
+        if (weight < 0.01 * largest) continue;
+        this.line(context, at.toward ? key : at.unit, at.toward ? at.unit : key, weight, weight / largest);
         ++lit.drawn;
       }
       lit[at.toward ? "to" : "from"].set(at.unit, 1);
       return lit;
     }
-    const links = data.unitLinks(state.layer, state.head, state.words);
-    for (let unit = this.range[0]; unit < this.range[1]; ++unit) {
-      for (const { key, weight } of links[unit]) {
-        if (weight < 0.02) continue;
-        this.line(context, unit, key, weight, 0.75);
-        ++lit.drawn;
-      }
-    }
+    const links = data.unitLinks(state.layer, state.head, state.words).slice(...this.range);
+    const largest = links.reduce((most, [first]) => Math.max(most, first?.weight ?? 0), 1e-9);
+    links.forEach((row, index) => row.forEach(({ key, weight }) => {
+      if (weight < 0.03 * largest) return;
+      this.line(context, this.range[0] + index, key, weight, 0.75 * (weight / largest));
+      ++lit.drawn;
+    }));
     return lit;
   }
 
   line(context, from, to, weight, strength) {
     const { x1, x2, gap } = this.place, y1 = this.y(from) + kRowHeight / 2, y2 = this.y(to) + kRowHeight / 2;
-    context.strokeStyle = headColor(this.app.state.head, this.app.data.heads, strength * (0.16 + 0.84 * weight ** 0.6));
+    const outOfSight = y1 < 0 || y2 < 0 || Math.max(y1, y2) > this.stage.clientHeight;
+    const alpha = (0.12 + 0.84 * strength ** 0.7) * (outOfSight ? 0.3 : 1);
+    context.strokeStyle = headColor(this.app.state.head, this.app.data.heads, alpha);
     context.lineWidth = 0.8 + 5 * weight;
     context.beginPath();
     context.moveTo(x1, y1);
@@ -91,14 +96,14 @@ export class HeadView {
     });
     for (let unit = this.range[0]; unit < this.range[1]; ++unit) {
       for (const side of ["from", "to"]) {
-        const weight = lit[side].get(unit) ?? 0, { text, special } = units[unit];
+        const share = lit[side].get(unit) ?? 0, { text, special } = units[unit];
         const chosen = state.chosen?.unit === unit && state.chosen.toward === (side === "to");
         nodes.push(element("div", {
           className: `token ${side}${special ? " special" : ""}${chosen ? " chosen" : ""}`,
-          textContent: visible(text), title: weight ? `${text}  ${percent(weight)}` : text, dataset: { unit },
+          textContent: visible(text), title: text, dataset: { unit },
           style: {
             left: `${this.place[side]}px`, top: `${this.y(unit)}px`, width: `${this.place.column}px`,
-            background: weight > 0.002 ? headColor(state.head, data.heads, 0.06 + 0.5 * weight ** 0.6) : "",
+            background: share > 0.01 ? headColor(state.head, data.heads, 0.5 * share ** 0.8) : "",
           },
         }));
       }

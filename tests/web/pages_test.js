@@ -149,6 +149,7 @@ async function longText(browser, name, count, mostBytes) {
   assert.ok(rows > 20 && rows < 60, `${rows} rows are drawn`);
   await page.evaluate(() => { document.getElementById("stage").scrollTop = 1e9; });
   await page.waitForFunction((last) => document.querySelector(`.token.from[data-unit="${last}"]`), {}, count - 1);
+  assert.ok((await state()).painted.head > 20, "lines between the tokens");
   await shot(`head_${count}`);
   await key("3");
   assert.ok(await colors(page) > 10);
