@@ -32,7 +32,7 @@ Scores macro_average(const std::vector<Scores>& classes) {
   const auto mean = [&](double Scores::*member) {
     std::vector<double> values;
     for (const Scores& each : classes) values.push_back(each.*member);
-    return pairwise_sum(values) / static_cast<double>(classes.size());
+    return values.empty() ? NAN : pairwise_sum(values) / static_cast<double>(values.size());
   };
   return {"macro", mean(&Scores::precision), mean(&Scores::recall), mean(&Scores::f1), total_support(classes)};
 }

@@ -113,7 +113,7 @@ Draft fill_template(const detail::SupportIntent& intent, std::string_view patter
     HEED_CHECK_AS(internal, slot != all.end(), "[make_support_data] there is no slot \"", name, "\" in \"", pattern,
                   '"');
     const std::string value = slot_value(*slot, random);
-    add_words(draft.message, value, name);
+    add_words(draft.message, value, std::string(slot->tag));
     draft.combination += "|" + lowered(value);
     slots = true;
   }

@@ -16,10 +16,10 @@ struct SupportIntent {
 
 std::span<const SupportIntent> support_intents();
 
-// A slot and its patterns. In a pattern * stands for a digit, % for one that is not 0, ! for a capital letter; {list}
-// is an entry of a list below.
+// A slot, the tag of its words, and its patterns. In a pattern * stands for a digit, % for one that is not 0, ! for a
+// capital letter; {list} is an entry of a list below.
 struct SupportSlot {
-  std::string_view name;
+  std::string_view name, tag;
   std::span<const std::string_view> patterns;
 };
 
