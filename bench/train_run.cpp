@@ -9,9 +9,8 @@
 namespace heed::bench {
 namespace {
 
-const StackConfig kStack = {
-    .block = {.width = 384, .heads = 12, .inner = 1536, .pre_norm = false, .epsilon = 1e-12},
-    .layers = 6};
+const StackConfig kStack = {.block = {.width = 384, .heads = 12, .inner = 1536, .pre_norm = false, .epsilon = 1e-12},
+                            .layers = 6};
 
 Tensor normal_rows(std::int64_t rows, std::uint32_t seed) {
   std::mt19937 generator(seed);

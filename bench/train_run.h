@@ -1,5 +1,5 @@
-// One step of training an encoder's layers (6 layers, 384 wide, 12 heads, 1536; no dropout): forward, mean squared error
-// against random targets, backward and AdamW over all weights, as the peers' workers measure it.
+// One step of training an encoder's layers (6 layers, 384 wide, 12 heads, 1536; no dropout): forward, mean squared
+// error against random targets, backward and AdamW over all weights, as the peers' workers measure it.
 #pragma once
 
 #include <cstdint>

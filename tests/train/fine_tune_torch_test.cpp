@@ -1,5 +1,5 @@
-// Fine-tuning against PyTorch (fine_tune_torch.py): from the same weights, with the same batches, every step has the same
-// loss. Ours is f32, PyTorch's f64.
+// Fine-tuning against PyTorch (fine_tune_torch.py): from the same weights, with the same batches, every step has the
+// same loss. Ours is f32, PyTorch's f64.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -121,8 +121,8 @@ TEST(FineTuneTorch, FirstLossesOfMiniLmOnSst2) {
   const test::TempFolder folder;
   const fs::path model = folder.path() / "model";
   const std::vector<std::string> labels = {"0", "1"};
-  save_encoder(
-      *load_encoder(minilm, {.head = Head::sequence_classification, .new_head_seed = 5, .new_labels = labels}), model);
+  save_encoder(*load_encoder(minilm, {.head = Head::sequence_classification, .new_head_seed = 5, .new_labels = labels}),
+               model);
   fs::copy(minilm / "tokenizer.json", model / "tokenizer.json");
   Json source = parse_json(read_file(model / "config.json", 1 << 20), "config.json");
   source.update(kNoDropout);

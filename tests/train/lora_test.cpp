@@ -7,9 +7,12 @@ namespace {
 
 // Names as the trainer gives them: the encoder, the main head, and a further head with what it has for itself.
 TEST(Lora, FreezesTheEncoderAndNoHead) {
-  const std::vector<std::string> names = {"encoder.layer.0.query_key_value.weight", "encoder.layer.0.query_key_value.bias",
-                                          "encoder.word.weight",                    "head.output.weight",
-                                          "heads.slots.head.output.weight",         "heads.slots.encoder.pooler.weight"};
+  const std::vector<std::string> names = {"encoder.layer.0.query_key_value.weight",
+                                          "encoder.layer.0.query_key_value.bias",
+                                          "encoder.word.weight",
+                                          "head.output.weight",
+                                          "heads.slots.head.output.weight",
+                                          "heads.slots.encoder.pooler.weight"};
   std::vector<Tensor> tensors;
   std::vector<NamedParameter> parameters;
   for (const std::string& name : names) {

@@ -68,12 +68,12 @@ class Message {
 
 // Numbers of fields, as event.proto and summary.proto have them.
 namespace field {
-constexpr int kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7;  // Event
-constexpr int kValue = 1;                                                                 // Summary
-constexpr int kTag = 1, kSimpleValue = 2, kImage = 4, kHistogram = 5;                     // Summary.Value
-constexpr int kHeight = 1, kWidth = 2, kColorspace = 3, kEncoded = 4;                     // Summary.Image
+constexpr int kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7;         // Event
+constexpr int kValue = 1;                                                                        // Summary
+constexpr int kTag = 1, kSimpleValue = 2, kImage = 4, kHistogram = 5;                            // Summary.Value
+constexpr int kHeight = 1, kWidth = 2, kColorspace = 3, kEncoded = 4;                            // Summary.Image
 constexpr int kMin = 1, kMax = 2, kNum = 3, kSum = 4, kSumSquares = 5, kLimit = 6, kBucket = 7;  // HistogramProto
-constexpr int kStatus = 1;                                                                // SessionLog
+constexpr int kStatus = 1;                                                                       // SessionLog
 }  // namespace field
 
 // Checksums of data that may hold checksums itself are rotated and shifted.
@@ -123,8 +123,7 @@ EventFile::EventFile(const fs::path& folder, std::int64_t first_step) {
 }
 
 void EventFile::scalar(std::int64_t step, const std::string& tag, double value) {
-  append_summary(step,
-                 Message().text(field::kTag, tag).real32(field::kSimpleValue, static_cast<float>(value)).bytes());
+  append_summary(step, Message().text(field::kTag, tag).real32(field::kSimpleValue, static_cast<float>(value)).bytes());
 }
 
 void EventFile::histogram(std::int64_t step, const std::string& tag, std::span<const float> values) {

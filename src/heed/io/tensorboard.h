@@ -18,8 +18,8 @@ namespace heed {
 
 class EventFile {
  public:
-  // Makes the folder and in it a file whose name comes behind those there. Events of `first_step` and later ones in older
-  // files are void.
+  // Makes the folder and in it a file whose name comes behind those there. Events of `first_step` and later ones in
+  // older files are void.
   EventFile(const std::filesystem::path& folder, std::int64_t first_step);
 
   // Tags are paths: "dev/accuracy". Each call appends one event; errors are io and name the file.
