@@ -14,7 +14,7 @@ mkdir "$model/1_Pooling"
 echo '{"pooling_mode_mean_tokens": true}' > "$model/1_Pooling/config.json"
 echo '[{"type": "sentence_transformers.models.Transformer", "path": ""},
        {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}]' > "$model/modules.json"
-/usr/bin/python3 -B "$here/hub_server.py" "$model" "$state" & server=$!
+/usr/bin/python3 -B "$here/hub_server.py" "$model" "$state" 2> "$state/errors" & server=$!
 trap 'kill $server 2> /dev/null || true; rm -rf "$folder"' EXIT
 for i in {1..100}; do [[ -e $state/ports ]] && break; sleep 0.1; done
 read -r port _ < "$state/ports"
