@@ -166,10 +166,12 @@ TEST(SeqevalSuite, EveryRecordedCall) {
 }
 
 // Prefixes that a strict scheme does not have are mistakes, not words outside.
-TEST(Entities, StrictSchemesRefuseForeignPrefixes) {
+TEST(Entities, StrictSchemesRefuseWhatBreaksThem) {
   test::error_of(ErrorKind::invalid_argument, [] { entities_of({"S-PER"}, {.scheme = TagScheme::iob2}); });
   test::error_of(ErrorKind::invalid_argument, [] { entities_of({""}); });
   EXPECT_EQ(entities_of({"S-PER"}).size(), 1u);
+  // The type may not change inside, which no recorded call tries.
+  EXPECT_TRUE(entities_of({"B-A", "I-A", "I-B", "E-B"}, {.scheme = TagScheme::iobes}).empty());
   EXPECT_EQ(detect_scheme({{"O", "B-X", "E-X"}}), TagScheme::iobes);
   EXPECT_EQ(detect_scheme({{"U-X"}}), TagScheme::bilou);
   EXPECT_EQ(detect_scheme({{"O"}}), TagScheme::iob2);
