@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "heed/engine/load.h"
 #include "heed/tasks/tag_words.h"
 #include "heed/train/data_check.h"
+#include "heed/train/dataset.h"
 #include "heed/train/support_data.h"
 #include "progress.h"
 #include "verbs.h"
@@ -90,14 +92,42 @@ struct CheckOptions : DataOptions {
   std::string model, json;
 };
 
+// Whether the file is a config of `heed train` and not data.
+bool is_train_config(const std::string& file) {
+  constexpr std::uintmax_t kMostBytes = 1 << 20;
+  std::error_code absent;
+  const std::uintmax_t size = std::filesystem::file_size(file, absent);
+  if (!file.ends_with(".json") || absent || size > kMostBytes) return false;
+  return read_file(file, kMostBytes).find("\"task\"") != std::string::npos;
+}
+
+struct ToCheck {
+  std::vector<DataSource> sources{};
+  std::string model{};
+  std::size_t max_tokens = 0;  // 0: the model's
+};
+
+ToCheck files_of_config(const std::string& file) {
+  const TrainConfig config = read_train_config(file);
+  ToCheck all{.model = config.model.from, .max_tokens = static_cast<std::size_t>(config.model.max_tokens)};
+  for (const auto* files : {&config.data.train, &config.data.dev, &config.data.test}) {
+    for (const std::string& each : *files) all.sources.push_back(data_source(config, head_plans(config)[0], each));
+  }
+  return all;
+}
+
 int check(const CheckOptions& options) {
-  std::vector<DataSource> sources;
-  for (const std::string& file : options.files) sources.push_back(options.source_of(file));
+  ToCheck all{.model = options.model};
+  if (options.files.size() == 1 && is_train_config(options.files[0])) {
+    all = files_of_config(options.files[0]);
+  } else {
+    for (const std::string& file : options.files) all.sources.push_back(options.source_of(file));
+  }
   DataCheckOptions checks;
   std::optional<TextPipeline> model;
-  if (!options.model.empty()) {
-    model = load(options.model);
-    checks.max_length = model->model().max_tokens();
+  if (!all.model.empty()) {
+    model = load(all.model);
+    checks.max_length = all.max_tokens > 0 ? all.max_tokens : model->model().max_tokens();
     checks.length = [&model](const Example& row) {
       const std::string text = row.words.empty() ? row.text : join_words(row.words).text;
       const text::Tokenizer& tokenizer = model->model().tokenizer();
@@ -108,7 +138,7 @@ int check(const CheckOptions& options) {
   {
     ShareProgress progress("reading ");
     checks.progress = [&](double share) { progress.show(share); };
-    found = check_data(sources, checks);
+    found = check_data(all.sources, checks);
   }
   print_check(found, model ? "tokens" : "words", checks.max_length);
   if (!options.json.empty()) replace_file(options.json, to_json(found).dump(1) + "\n");
@@ -118,11 +148,13 @@ int check(const CheckOptions& options) {
 void add_check(CLI::App& data, int& result) {
   CLI::App* verb = data.add_subcommand("check", "labels, lengths, malformed rows, duplicates and leaks of data files");
   const auto options = std::make_shared<CheckOptions>();
-  verb->add_option("FILE", options->files, "the files, training data first")->required();
+  verb->add_option("FILE", options->files, "the files, training data first; or the config of a training run")
+      ->required();
   add_data_options(*verb, *options);
   verb->add_option("--model", options->model, "count the tokens of this model instead of words");
   verb->add_option("--json", options->json, "file for the findings as JSON");
-  verb->footer("heed data check train.csv test.csv --label category --model all-MiniLM-L6-v2");
+  verb->footer(
+      "heed data check train.csv test.csv --label category --model all-MiniLM-L6-v2\nheed data check my_config.json");
   verb->callback([options, &result] { result = check(*options); });
 }
 

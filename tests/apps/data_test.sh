@@ -29,6 +29,13 @@ expect '[[ $status == 0 && $output == *"train.jsonl: 240 rows"*"16 labels"*"word
 expect 'grep -q "\"clean\": true" "$folder/check.json"'
 run data check "$folder"/a/{dev,dev}.jsonl --rows words
 expect '[[ $status == 0 && $output == *"B-product"*"has rows of"*"rows: 30"* ]]'
+# The config of a run names files, columns and the model.
+cat > "$folder/config.json" << END
+{"task": "classify", "output": "$folder/run", "model": {"from": "$folder/none"}, // comments are fine
+ "data": {"train": "$folder/a/train.jsonl", "dev": "$folder/a/dev.jsonl", "label": "intent"}}
+END
+run data check "$folder/config.json"
+expect '[[ $status == 0 && $output == *"train.jsonl: "*"16 labels"*"tokens a row"*"dev.jsonl: "* ]]'
 run data check "$folder/a/train.jsonl" --model "$folder/none"
 expect '[[ $status == 0 && $output == *"tokens a row"*"longer than the model'\''s 40 tokens:"* ]]'
 printf 'text,label\na,x\nA,y\nbroken\n' > "$folder/bad.csv"
