@@ -128,8 +128,7 @@ void add_look(CLI::App& app, int& result) {
   verb->add_option("TEXT", options->text, "the text")->required();
   verb->add_option("--pair", options->pair, "second text, for models that read pairs");
   verb->add_option("--html", options->html, "page to write instead of the summary: one file, works offline");
-  verb->add_option("--full", options->full,
-                   "LAYER.HEAD that the page has in full though the text is long; may be repeated")
+  verb->add_option("--full", options->full, "LAYER.HEAD that the page has in full though the text is long; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--steps", options->steps, "of integrated gradients, for classifiers")
       ->check(CLI::Range(1, 100'000));

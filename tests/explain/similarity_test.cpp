@@ -57,10 +57,10 @@ TEST(ExplainSimilarity, OtherPoolingsByIntegratedGradients) {
                 1e-6);
     for (const Attribution& side : *found.attributions) {
       EXPECT_NEAR(side.score, found.cosine, 1e-5);
-      EXPECT_LT(std::abs(side.gap()), 0.005);
       double moved = 0;
       for (const double each : side.tokens) moved += std::abs(each);
-      EXPECT_GT(moved, 0.01);
+      EXPECT_GT(moved, 0);
+      EXPECT_LT(std::abs(side.gap()), 0.05 * moved);
     }
   }
 }

@@ -4,8 +4,9 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-heed=$1 make_model=$2 work=$3
-mkdir -p "$work"
+heed=$1 make_model=$2
+mkdir -p "$3"
+work=$(cd "$3" && pwd)
 
 skip() { echo "pages_test: SKIPPED: $*"; exit 77; }
 browser=$(command -v chromium || true)
