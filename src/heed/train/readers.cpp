@@ -138,8 +138,8 @@ void place_answers(Example& example, const std::string& where) {
     const bool stands = characters == answer.start && !answer.text.empty();
     if (!stands || !context.substr(offset).starts_with(answer.text)) answer.start = AnswerSpan::kNowhere;
   }
-  std::ranges::stable_partition(example.answers,
-                                [](const AnswerSpan& answer) { return answer.start != AnswerSpan::kNowhere; });
+  std::stable_partition(example.answers.begin(), example.answers.end(),
+                        [](const AnswerSpan& answer) { return answer.start != AnswerSpan::kNowhere; });
   HEED_CHECK_AS(bad_format, example.answers.empty() || example.answers[0].start != AnswerSpan::kNowhere, where,
                 ": the answer \"", example.answers[0].text, "\" is not where answer_start says in the context");
 }

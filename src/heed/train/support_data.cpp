@@ -81,11 +81,6 @@ std::string slot_value(const detail::SupportSlot& slot, Sequence& random) {
   return value;
 }
 
-struct Draft {
-  SupportMessage message;
-  std::string combination;  // what must not be in two lists
-};
-
 void add_words(SupportMessage& message, std::string_view text, const std::string& tag = "") {
   const char* prefix = "B-";
   for (std::string& word : split(text, ' ')) {
@@ -96,15 +91,15 @@ void add_words(SupportMessage& message, std::string_view text, const std::string
 }
 
 // The words of a template, slots filled.
-Draft fill_template(const detail::SupportIntent& intent, std::string_view pattern, Sequence& random) {
-  Draft draft;
-  draft.message.intent = intent.name;
-  draft.combination = pattern;
+SupportMessage fill_template(const detail::SupportIntent& intent, std::string_view pattern, Sequence& random) {
+  SupportMessage message;
+  message.intent = intent.name;
+  message.made_of = pattern;
   const std::string chosen = choose_alternatives(pattern, random);
   bool slots = false;
   for (const std::string& word : split(chosen, ' ')) {
     if (!word.starts_with('{')) {
-      add_words(draft.message, word);
+      add_words(message, word);
       continue;
     }
     const std::string name = word.substr(1, word.size() - 2);
@@ -113,17 +108,17 @@ Draft fill_template(const detail::SupportIntent& intent, std::string_view patter
     HEED_CHECK_AS(internal, slot != all.end(), "[make_support_data] there is no slot \"", name, "\" in \"", pattern,
                   '"');
     const std::string value = slot_value(*slot, random);
-    add_words(draft.message, value, std::string(slot->tag));
-    draft.combination += "|" + lowered(value);
+    add_words(message, value, std::string(slot->tag));
+    message.made_of += "|" + lowered(value);
     slots = true;
   }
-  if (!slots) draft.combination += "|" + chosen;
-  std::vector<std::string>& words = draft.message.words;
+  if (!slots) message.made_of += "|" + chosen;
+  std::vector<std::string>& words = message.words;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "a" && std::string_view("aeiouAEIOU").find(words[i + 1][0]) != std::string_view::npos)
       words[i] += 'n';
   }
-  return draft;
+  return message;
 }
 
 // A slip of the fingers: a letter lost, doubled, or swapped with the next.
@@ -170,21 +165,19 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-Draft make_message(Sequence& random) {
+SupportMessage make_message(Sequence& random) {
   const detail::SupportIntent intent = pick(random, detail::support_intents());
-  Draft draft = fill_template(intent, pick(random, intent.templates), random);
-  SupportMessage& message = draft.message;
+  SupportMessage message = fill_template(intent, pick(random, intent.templates), random);
   if (happens(random, 0.3)) {
-    SupportMessage opening{.text = {}, .intent = message.intent, .words = {}, .tags = {}};
+    SupportMessage opening;
     add_words(opening, pick(random, detail::support_openings()));
-    std::ranges::move(message.words, std::back_inserter(opening.words));
-    std::ranges::move(message.tags, std::back_inserter(opening.tags));
-    message = std::move(opening);
+    message.words.insert(message.words.begin(), opening.words.begin(), opening.words.end());
+    message.tags.insert(message.tags.begin(), opening.tags.begin(), opening.tags.end());
   }
   if (happens(random, 0.25)) add_words(message, pick(random, detail::support_closings()));
   make_casual(message, random);
   message.text = joined(message.words);
-  return draft;
+  return message;
 }
 
 }  // namespace
@@ -197,12 +190,12 @@ SupportData make_support_data(std::uint64_t seed, std::size_t size) {
   std::unordered_set<std::string> texts;
   Sequence random{.seed = seed, .stream = stream_id("support data")};
   while (data.train.size() + data.dev.size() + data.test.size() < size) {
-    Draft draft = make_message(random);
+    SupportMessage message = make_message(random);
     const std::uint64_t part =
-        uniform_integer(seed, stream_id("support part", std::string_view(draft.combination)), 0, 10);
+        uniform_integer(seed, stream_id("support part", std::string_view(message.made_of)), 0, 10);
     auto& list = part == 0 ? data.dev : part == 1 ? data.test : data.train;
     if (list.size() == (part <= 1 ? tenth : size - 2 * tenth)) continue;
-    if (texts.insert(lowered(draft.message.text)).second) list.push_back(std::move(draft.message));
+    if (texts.insert(lowered(message.text)).second) list.push_back(std::move(message));
   }
   return data;
 }

@@ -15,6 +15,7 @@ struct SupportMessage {
   std::string text, intent;
   std::vector<std::string> words;  // of the text: punctuation stands by itself
   std::vector<std::string> tags;   // "O", "B-product", "I-product" ... one a word
+  std::string made_of;             // the template and the values of its slots; not written to files
 };
 
 struct SupportData {
