@@ -67,6 +67,7 @@ int run(const char* folder, const char* file, std::size_t most) {
     const std::size_t found = count_different(rows, alone, sentences.size());
     std::printf("heed          %-26s %d %s  %4zu of %zu differ\n", name, threads, threads == 1 ? "thread " : "threads",
                 found, sentences.size());
+    std::fflush(stdout);
     different += found;
   };
   for (const int threads : {1, 2}) {

@@ -11,6 +11,7 @@ model=$shared/weights/minilm data=$shared/data/sst2/stsa.binary.train
 for needed in "$model" "$data"; do
     [[ -e $needed ]] || { echo "same_bits: SKIPPED: $needed is not there"; exit 77; }
 done
+export OMP_WAIT_POLICY=passive  # on a machine that has other work, threads that wait must not spin
 "$build/bin/heed_same_bits" "$model" "$data" "$count"
 [[ ${HEED_PEERS:-yes} == yes ]] || exit 0
 
