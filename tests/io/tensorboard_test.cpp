@@ -82,7 +82,7 @@ TEST_F(EventFiles, Images) {
   file.image(7, "attention", small);
   // More than one stored block.
   GreyImage large{.width = 400, .height = 300};
-  for (int i = 0; i < 400 * 300; ++i) large.pixels.push_back(static_cast<std::uint8_t>(i * i / 7));
+  for (std::int64_t i = 0; i < 400 * 300; ++i) large.pixels.push_back(static_cast<std::uint8_t>(i * i / 7));
   file.image(8, "attention", large);
   const Json events = test::read_events(file.path());
   ASSERT_EQ(events.size(), 4u);
