@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <iterator>
 #include <memory>
 
 #include "texts.h"
@@ -14,8 +13,7 @@ namespace {
 // The shortest decimals that lead back to the same floats.
 std::string embedding_line(std::span<const float> vector) {
   std::string line = "{\"embedding\":[";
-  for (std::size_t i = 0; i < vector.size(); ++i)
-    fmt::format_to(std::back_inserter(line), "{}{}", i ? "," : "", vector[i]);
+  for (std::size_t i = 0; i < vector.size(); ++i) line += fmt::format("{}{}", i ? "," : "", vector[i]);
   return line + "]}";
 }
 
