@@ -193,32 +193,34 @@ template <class T>
 void check_epilogue(std::int64_t M, std::int64_t N, std::int64_t K, Activation activation, unsigned steps) {
   const Problem<T> p(M, N, K, Layout::NT, 2);
   const auto bias = Matrix<T>::random(1, N, N, 4);
-  const auto derivative_input = Matrix<T>::random(M, N, N + 1, 5), residual = Matrix<T>::random(M, N, N + 4, 6);
-  Matrix<T> pre_activation(M, N, N + 3);
+  const auto factor = Matrix<T>::random(M, N, N + 1, 5), residual = Matrix<T>::random(M, N, N + 4, 6);
+  Matrix<T> derivative(M, N, N + 3);
   Epilogue<T> e;
   e.activation = activation;
   if (steps & 1) e.bias = bias.data.data();
-  if (steps & 2) e.pre_activation = pre_activation.data.data(), e.pre_activation_ld = pre_activation.ld;
-  if (steps & 4) e.derivative_input = derivative_input.data.data(), e.derivative_input_ld = derivative_input.ld;
+  if (steps & 2) e.derivative = derivative.data.data(), e.derivative_ld = derivative.ld;
+  if (steps & 4) e.factor = factor.data.data(), e.factor_ld = factor.ld;
   if (steps & 8) e.residual = residual.data.data(), e.residual_ld = residual.ld;
   e.accumulate = (steps & 16) != 0;
   const Matrix<T> result = p.run(e);
   const double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-9;
-  double worst = 0, worst_pre = 0;
+  double worst = 0, worst_derivative = 0;
   for (std::int64_t m = 0; m < M; ++m) {
     for (std::int64_t n = 0; n < N; ++n) {
       double x = p.sum(m, n);
       if (steps & 1) x += bias.at(0, n);
-      if (steps & 2) worst_pre = std::max(worst_pre, std::abs(x - pre_activation.at(m, n)));
-      x = steps & 4 ? x * reference_derivative(activation, derivative_input.at(m, n))
-                    : reference_activation(activation, x);
+      if (steps & 2)
+        worst_derivative =
+            std::max(worst_derivative, std::abs(reference_derivative(activation, x) - derivative.at(m, n)));
+      x = reference_activation(activation, x);
+      if (steps & 4) x *= factor.at(m, n);
       if (steps & 8) x += residual.at(m, n);
       if (steps & 16) x += p.c.at(m, n);
       worst = std::max(worst, std::abs(x - result.at(m, n)) / (1 + std::abs(x)));
     }
   }
   EXPECT_LT(worst, tolerance) << "activation " << static_cast<int>(activation) << " steps " << steps;
-  EXPECT_LT(worst_pre, tolerance);
+  EXPECT_LT(worst_derivative, tolerance);
 }
 
 TYPED_TEST(Gemm, EveryEpilogue) {
@@ -249,11 +251,11 @@ TYPED_TEST(Gemm, ResidualAndDerivativeInputMayBeTheResult) {
 
     e = {};
     e.activation = Activation::tanh;
-    e.derivative_input = p.c.data.data();
-    e.derivative_input_ld = p.c.ld;
+    e.factor = p.c.data.data();
+    e.factor_ld = p.c.ld;
     const Matrix<T> expected_product = p.run(e);
     result = p.c;
-    e.derivative_input = result.data.data();
+    e.factor = result.data.data();
     gemm(p.M, p.N, p.K, p.a.data.data(), p.a.ld, false, p.b.data.data(), p.b.ld, false, result.data.data(), result.ld,
          e);
     EXPECT_EQ(result.data, expected_product.data);

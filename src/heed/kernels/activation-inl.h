@@ -1,5 +1,6 @@
 // activate() and activate_derivative() on vectors, for every kernel that fuses an activation: fused and separate give
-// the same bits because both are this code. Included once per target.
+// the same bits because both are this code. Where both are asked for, the compiler shares what they have in common.
+// Included once per target.
 #if defined(HEED_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ACTIVATION_INL_H_
 #undef HEED_KERNELS_ACTIVATION_INL_H_
@@ -49,8 +50,8 @@ HWY_INLINE V activate(D d, V x) {
     return at_least(hn::Zero(d), x);
   } else if constexpr (A == Activation::gelu) {
     // x P(X < x); P(X < x) = 1 - P(X > x) above 0.
-    const V tail = normal_tail(d, hn::Abs(x)).tail;
-    const V part = hn::Mul(clamp_both(d, x, 40.0), tail);
+    const V bounded = clamp_both(d, x, 40.0);
+    const V part = hn::Mul(bounded, normal_tail(d, hn::Abs(bounded)).tail);
     return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), part, hn::Sub(x, part));
   } else if constexpr (A == Activation::gelu_tanh) {
     const V bounded = clamp_low(d, x, 40.0);

@@ -51,9 +51,8 @@ class Part {
   Part(const Product<T>& product, Range rows, Range panels)
       : p_(product), rows_(rows), panels_(panels), columns_(columns_of(panels)) {
     const Epilogue<T>& e = *p_.epilogue;
-    plain_ = !e.bias && !e.pre_activation && e.activation == Activation::none && !e.derivative_input && !e.residual &&
-             !e.accumulate;
-    sums_apart_ = e.accumulate || e.residual == p_.c || e.derivative_input == p_.c;
+    plain_ = !e.bias && !e.derivative && e.activation == Activation::none && !e.factor && !e.residual && !e.accumulate;
+    sums_apart_ = e.accumulate || e.residual == p_.c || e.factor == p_.c;
   }
 
   void run() {

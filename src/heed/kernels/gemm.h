@@ -38,19 +38,18 @@ class PackedMatrix {
   PoolArray<T> data_;
 };
 
-// What happens to each sum, in this order: + bias[n]; store to pre_activation; activation, or * derivative of the
-// activation; + residual[m,n]; + old C[m,n]. Pointers that are null leave their step out. All matrices are M x N.
-// residual and derivative_input may be C itself.
+// What happens to each sum, in this order: + bias[n]; store the derivative of the activation; activation;
+// * factor[m,n]; + residual[m,n]; + old C[m,n]. Pointers that are null leave their step out. All matrices are M x N.
+// residual and factor may be C itself.
 template <class T>
 struct Epilogue {
   const T* bias = nullptr;  // [N]
-  T* pre_activation = nullptr;
-  std::int64_t pre_activation_ld = 0;
   Activation activation = Activation::none;
-  // If given, the activation is not applied; the result is multiplied by its derivative at derivative_input[m,n]
-  // (the backward pass of linear + activation).
-  const T* derivative_input = nullptr;
-  std::int64_t derivative_input_ld = 0;
+  // The backward pass of linear + activation needs f' alone: next to f it costs little, and there it is the factor.
+  T* derivative = nullptr;
+  std::int64_t derivative_ld = 0;
+  const T* factor = nullptr;
+  std::int64_t factor_ld = 0;
   const T* residual = nullptr;
   std::int64_t residual_ld = 0;
   bool accumulate = false;  // C += instead of C =

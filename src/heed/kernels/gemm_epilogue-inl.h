@@ -38,13 +38,11 @@ void finish_block(const EpilogueBlock<T>& block, const Epilogue<T>& e) {
       const std::int64_t n = block.n + j, count = HWY_MIN(vector, block.columns - j);
       auto value = load_some(d, block.sum + r * block.sum_ld + j, count);
       if (e.bias) value = hn::Add(value, load_some(d, e.bias + n, count));
-      if (e.pre_activation) store_some(value, d, e.pre_activation + m * e.pre_activation_ld + n, count);
       if constexpr (kDerivative) {
-        const auto at = load_some(d, e.derivative_input + m * e.derivative_input_ld + n, count);
-        value = hn::Mul(value, activate_derivative<A>(d, at));
-      } else {
-        value = activate<A>(d, value);
+        store_some(activate_derivative<A>(d, value), d, e.derivative + m * e.derivative_ld + n, count);
       }
+      value = activate<A>(d, value);
+      if (e.factor) value = hn::Mul(value, load_some(d, e.factor + m * e.factor_ld + n, count));
       if (e.residual) value = hn::Add(value, load_some(d, e.residual + m * e.residual_ld + n, count));
       T* c = block.c + m * block.ldc + n;
       if (e.accumulate) value = hn::Add(value, load_some(d, c, count));
@@ -55,7 +53,7 @@ void finish_block(const EpilogueBlock<T>& block, const Epilogue<T>& e) {
 
 template <Activation A, class T>
 void finish_block(const EpilogueBlock<T>& block, const Epilogue<T>& e) {
-  e.derivative_input ? finish_block<A, true>(block, e) : finish_block<A, false>(block, e);
+  e.derivative ? finish_block<A, true>(block, e) : finish_block<A, false>(block, e);
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 #include "heed/base/error.h"
-#include "heed/kernels/activation.h"
+#include "heed/kernels/elementwise.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/reduce.h"
 #include "heed/ops/checks.h"
@@ -43,35 +43,33 @@ Tensor bias_gradient(const Tensor& dy) {
   return gradient;
 }
 
-// dx = dy W, times activation'(derivative_at) where that is given.
-Tensor input_gradient(const Tensor& dy, const Tensor& weight, Activation activation = Activation::none,
-                      const Tensor& derivative_at = Tensor()) {
+// dx = dy W, times factor where that is given.
+Tensor input_gradient(const Tensor& dy, const Tensor& weight, const Tensor& factor = Tensor()) {
   Tensor gradient = Tensor::empty({dy.size(0), weight.size(1)}, dy.dtype());
   visit_float("linear", dy.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::Epilogue<T> epilogue;
-    if (derivative_at.defined()) {
-      epilogue.activation = activation;
-      epilogue.derivative_input = derivative_at.data<T>();
-      epilogue.derivative_input_ld = derivative_at.size(1);
+    if (factor.defined()) {
+      epilogue.factor = factor.data<T>();
+      epilogue.factor_ld = factor.size(1);
     }
     multiply_into<T>(gradient, dy, *packed_weight<T>(weight, WeightUse::backward), epilogue);
   });
   return gradient;
 }
 
-// y = activation(x W^T + b) + residual; fills `pre` (activation's input) if it is defined.
+// y = activation(x W^T + b) + residual; fills `derivative` (of the activation, for backward) if it is defined.
 Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation, const Tensor& residual,
-               Tensor pre) {
+               Tensor derivative) {
   Tensor y = Tensor::empty({x.size(0), weight.size(0)}, x.dtype());
   visit_float("linear", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::Epilogue<T> epilogue;
     epilogue.activation = activation;
     if (bias.defined()) epilogue.bias = bias.data<T>();
-    if (pre.defined()) {
-      epilogue.pre_activation = pre.mutable_data<T>();
-      epilogue.pre_activation_ld = pre.size(1);
+    if (derivative.defined()) {
+      epilogue.derivative = derivative.mutable_data<T>();
+      epilogue.derivative_ld = derivative.size(1);
     }
     if (residual.defined()) {
       epilogue.residual = residual.data<T>();
@@ -118,21 +116,21 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   check_residual("linear", residual, shape, x.dtype());
 
   const Tensor input = flat(x);
-  Tensor pre;  // kept only where the gradient needs it
+  Tensor derivative;  // kept only where the gradient needs it
   if (activation != Activation::none && records({x, weight, bias, residual})) {
-    pre = Tensor::empty({input.size(0), weight.size(0)}, x.dtype());
+    derivative = Tensor::empty({input.size(0), weight.size(0)}, x.dtype());
   }
-  const Tensor y = forward(input, weight, optional_contiguous(bias), activation, optional_flat(residual), pre);
+  const Tensor y = forward(input, weight, optional_contiguous(bias), activation, optional_flat(residual), derivative);
   return record("linear", y.reshaped(shape), {x, weight, bias, residual},
-                [input, weight = weight.detach(), pre, activation, x_shape = x.shape()](Backward& g) {
+                [input, weight = weight.detach(), derivative, x_shape = x.shape()](Backward& g) {
                   Tensor dy = flat(g.grad());
                   g.give(3, g.grad());
-                  if (activation != Activation::none) {
+                  if (derivative.defined()) {
                     Tensor through = Tensor::empty(dy.shape(), dy.dtype());
                     visit_float("linear", dy.dtype(), [&](auto zero) {
                       using T = decltype(zero);
-                      kernels::activate_backward<T>(activation, pre.data<T>(), dy.data<T>(), through.mutable_data<T>(),
-                                                    dy.count());
+                      kernels::binary<T>(kernels::Binary::mul, dy.data<T>(), derivative.data<T>(),
+                                         through.mutable_data<T>(), dy.count());
                     });
                     dy = through;
                   }
@@ -153,18 +151,18 @@ Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, Activat
 
   const Tensor input = flat(x);
   const bool recorded = records({x, w1, b1, w2, b2, residual});
-  Tensor pre;
-  if (recorded) pre = Tensor::empty({input.size(0), w1.size(0)}, x.dtype());
-  Tensor hidden = forward(input, w1, optional_contiguous(b1), activation, Tensor(), pre);
+  Tensor derivative;
+  if (recorded) derivative = Tensor::empty({input.size(0), w1.size(0)}, x.dtype());
+  Tensor hidden = forward(input, w1, optional_contiguous(b1), activation, Tensor(), derivative);
   const Tensor y = forward(hidden, w2, optional_contiguous(b2), Activation::none, optional_flat(residual), Tensor());
   return record("feed_forward", y.reshaped(shape), {x, w1, b1, w2, b2, residual},
-                [input, w1 = w1.detach(), w2 = w2.detach(), pre, hidden, activation, x_shape = x.shape()](Backward& g) {
+                [input, w1 = w1.detach(), w2 = w2.detach(), derivative, hidden, x_shape = x.shape()](Backward& g) {
                   const Tensor dy = flat(g.grad());
                   g.give(5, g.grad());
                   if (g.wants(4)) g.give(4, bias_gradient(dy));
                   if (g.wants(3)) g.give(3, weight_gradient(dy, hidden));
                   if (!g.wants(0) && !g.wants(1) && !g.wants(2)) return;
-                  const Tensor d_pre = input_gradient(dy, w2, activation, pre);
+                  const Tensor d_pre = input_gradient(dy, w2, derivative);
                   if (g.wants(2)) g.give(2, bias_gradient(d_pre));
                   if (g.wants(1)) g.give(1, weight_gradient(d_pre, input));
                   if (g.wants(0)) g.give(0, input_gradient(d_pre, w1).reshaped(x_shape));
