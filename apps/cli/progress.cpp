@@ -27,12 +27,13 @@ std::string time_text(double seconds) {
 
 }  // namespace
 
-Progress::Progress(std::string label, std::int64_t steps, std::int64_t tokens, std::int64_t done)
+Progress::Progress(std::string label, std::int64_t steps, std::int64_t tokens, std::int64_t done,
+                   std::chrono::steady_clock::time_point start)
     : label_(std::move(label)),
       steps_(steps),
       tokens_(std::max<std::int64_t>(tokens, 1)),
       steps_done_(done),
-      start_(std::chrono::steady_clock::now()),
+      start_(start),
       terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {

@@ -10,8 +10,9 @@ namespace heed::cli {
 class Progress {
  public:
   // `label` goes before the bar. Time left is judged by tokens, for steps may differ in size. The first `done` steps
-  // are done already; `tokens` are those still to come.
-  Progress(std::string label, std::int64_t steps, std::int64_t tokens, std::int64_t done = 0);
+  // are done already; `tokens` are those still to come. The first step began at `start`.
+  Progress(std::string label, std::int64_t steps, std::int64_t tokens, std::int64_t done = 0,
+           std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now());
   ~Progress();  // ends the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

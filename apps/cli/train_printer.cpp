@@ -13,12 +13,14 @@ void TrainPrinter::phase(const std::string& what) {
 
 void TrainPrinter::progress(double share) {
   if (share_) share_->show(share);
+  since_ = std::chrono::steady_clock::now();
 }
 
 void TrainPrinter::step(const StepReport& report) {
   share_.reset();
   if (!steps_) {
-    steps_ = std::make_unique<Progress>("", report.steps, report.tokens + report.tokens_to_come, report.step - 1);
+    steps_ =
+        std::make_unique<Progress>("", report.steps, report.tokens + report.tokens_to_come, report.step - 1, since_);
   }
   steps_->step_done(report.loss, report.tokens, report.operations);
 }
@@ -33,6 +35,7 @@ void TrainPrinter::evaluated(const EvaluationReport& report) {
     if (report.split == "test" && !evaluation.report.empty()) fmt::print("\n{}\n", evaluation.report);
   }
   std::fflush(stdout);
+  since_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace heed::cli

@@ -2,6 +2,7 @@
 // data.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "heed/train/trainer.h"
@@ -19,6 +20,8 @@ class TrainPrinter : public TrainEvents {
  private:
   std::unique_ptr<ShareProgress> share_;
   std::unique_ptr<Progress> steps_;
+  // When the last thing that was no step ended: there the next step began.
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace heed::cli

@@ -32,6 +32,13 @@ TEST(TrainConfig, OverridesAreJsonOrText) {
   EXPECT_EQ(config.data.dev, (std::vector<std::string>{"x", "y"}));
 }
 
+TEST(TrainConfig, NothingClearsAList) {
+  const std::vector<std::string> overrides = {"data.dev=[\"x\",\"y\"]", "data.dev=", "data.test="};
+  const TrainConfig config = parse_train_config(kSmall, "c.json", overrides);
+  EXPECT_TRUE(config.data.dev.empty());
+  EXPECT_TRUE(config.data.test.empty());
+}
+
 TEST(TrainConfig, UnknownNamesAreRefusedWithTheNearest) {
   const std::vector<std::string> wrong = {"optimizer.lerning_rate=1"};
   const std::string message =

@@ -54,8 +54,12 @@ bool is_group(const std::string& name) {
 
 template <class T>
 void assign(T& field, const Json& value, const std::string& name, const std::string& where) {
-  // One item may stand for a list of one.
+  // One item may stand for a list of one, and an empty text for an empty list.
   if constexpr (detail::is_vector<T>) {
+    if (value == "") {
+      field.clear();
+      return;
+    }
     if (!value.is_array()) {
       field = {json_as<typename T::value_type>(value, name, where)};
       return;
