@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/train/task.h"
 #include "progress.h"
 #include "verbs.h"
 
@@ -25,6 +27,14 @@ struct Options : DataOptions {
   EvalOptions eval;
 };
 
+std::string lines_of(const std::map<std::string, double>& metrics, int digits) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : metrics) width = std::max(width, name.size());
+  std::string lines;
+  for (const auto& [name, value] : metrics) lines += fmt::format("{:<{}} {:.{}f}\n", name, width, value, digits);
+  return lines;
+}
+
 int evaluate(Options options) {
   std::optional<ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
@@ -34,7 +44,7 @@ int evaluate(Options options) {
   const std::string task = options.task.empty() ? usual_task(model.model()) : options.task;
   const auto eval = make_eval(task, model.model(), options.eval);
   DataSource source = options.source_of(options.data);
-  if (!source.rows) source.rows = rows_of_task(task);
+  if (!source.rows) source.rows = rows_of(task);
   const auto reader = open_reader(source);
 
   std::size_t rows = 0;
@@ -53,7 +63,8 @@ int evaluate(Options options) {
     }
   }
   HEED_CHECK_AS(bad_format, rows > 0, options.data, ": has no rows");
-  fmt::print("{}", eval->report());
+  const Evaluation evaluation = eval->result();
+  fmt::print("{}", evaluation.report.empty() ? lines_of(evaluation.metrics, options.eval.digits) : evaluation.report);
   if (const std::size_t bad = reader->bad_rows().count) fmt::print("{} malformed rows were passed over\n", bad);
   if (!options.output.empty()) {
     const Json result = {{"task", task},
@@ -61,7 +72,7 @@ int evaluate(Options options) {
                          {"data", options.data},
                          {"rows", rows},
                          {"bad_rows", reader->bad_rows().count},
-                         {"metrics", eval->metrics()}};
+                         {"metrics", to_json(evaluation)}};
     replace_file(options.output, result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   return 0;

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "heed/base/error.h"
+#include "heed/tasks/embed.h"
 #include "heed/tasks/masked_score.h"
-#include "heed/tasks/metrics_classify.h"
 #include "heed/tasks/metrics_ranking.h"
 #include "heed/tasks/tag_words.h"
 
@@ -48,20 +49,7 @@ class ClassifyEval : public TaskEval {
       found_.push_back(found[i][0].label);
     }
   }
-  std::string report() const override {
-    const ConfusionMatrix matrix = confusion_matrix(expected_, found_);
-    return classification_report(expected_, found_).text(options_.digits) +
-           fmt::format("\nMatthews {:.{}f}\n\nexpected, how many, what was found:\n", matrix.matthews(),
-                       options_.digits) +
-           matrix.picture();
-  }
-  Json metrics() const override {
-    const ConfusionMatrix matrix = confusion_matrix(expected_, found_);
-    Json result = to_json(classification_report(expected_, found_));
-    result["matthews"] = matrix.matthews();
-    result["confusion"] = to_json(matrix);
-    return result;
-  }
+  Evaluation result() const override { return evaluate_labels(expected_, found_, options_.digits); }
 
  private:
   // In the model's order. Those of a next-sentence head have names of their own.
@@ -94,8 +82,7 @@ class LabelSetsEval : public TaskEval {
       for (const std::string& label : row.labels) labels.push_back(model_label(model.model().labels(), label, row));
     }
   }
-  std::string report() const override { return classification_report(expected_, found_).text(options_.digits); }
-  Json metrics() const override { return to_json(classification_report(expected_, found_)); }
+  Evaluation result() const override { return evaluate_label_sets(expected_, found_, options_.digits); }
 
  private:
   EvalOptions options_;
@@ -105,15 +92,7 @@ class LabelSetsEval : public TaskEval {
 // A number for each row against its score.
 class NumberEval : public TaskEval {
  public:
-  explicit NumberEval(const EvalOptions& options) : options_(options) {}
-
-  std::string report() const override {
-    return fmt::format("Pearson  {:.{}f}\nSpearman {:.{}f}\n", pearson(expected_, found_), options_.digits,
-                       spearman(expected_, found_), options_.digits);
-  }
-  Json metrics() const override {
-    return {{"pearson", pearson(expected_, found_)}, {"spearman", spearman(expected_, found_)}};
-  }
+  Evaluation result() const override { return evaluate_numbers(expected_, found_); }
 
  protected:
   void expect_scores(const std::vector<Example>& rows) {
@@ -123,14 +102,10 @@ class NumberEval : public TaskEval {
     }
   }
   std::vector<double> expected_, found_;
-
- private:
-  EvalOptions options_;
 };
 
 class RegressionEval : public NumberEval {
  public:
-  using NumberEval::NumberEval;
   void add(const TextPipeline& model, const std::vector<Example>& rows) override {
     expect_scores(rows);
     for (const auto& scores : model.classify(inputs_of(rows))) found_.push_back(static_cast<double>(scores[0].score));
@@ -139,7 +114,6 @@ class RegressionEval : public NumberEval {
 
 class SimilarityEval : public NumberEval {
  public:
-  using NumberEval::NumberEval;
   void add(const TextPipeline& model, const std::vector<Example>& rows) override {
     expect_scores(rows);
     std::vector<std::string> texts;
@@ -152,11 +126,7 @@ class SimilarityEval : public NumberEval {
     const std::int64_t width = vectors.size(1);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const float* first = vectors.data<float>() + static_cast<std::int64_t>(2 * i) * width;
-      double cosine = 0;
-      for (std::int64_t c = 0; c < width; ++c) {
-        cosine += static_cast<double>(first[c]) * static_cast<double>(first[width + c]);
-      }
-      found_.push_back(cosine);
+      found_.push_back(dot(first, first + width, width));
     }
   }
 };
@@ -173,33 +143,15 @@ class TagEval : public TaskEval {
     }
     std::ranges::move(tag_words(model.model(), sentences), std::back_inserter(found_));
   }
-  std::string report() const override {
-    return (entities() ? entity_report(expected_, found_, {.scheme = options_.scheme}) : word_report())
-               .text(options_.digits) +
-           fmt::format("\naccuracy of words {:.{}f}\n", tag_accuracy(expected_, found_), options_.digits);
-  }
-  Json metrics() const override {
-    Json result = to_json(entities() ? entity_report(expected_, found_, {.scheme = options_.scheme}) : word_report());
-    result["accuracy"] = tag_accuracy(expected_, found_);
-    return result;
+  // A strict scheme is asked for by name; by default the tags show whether they spell entities.
+  Evaluation result() const override {
+    std::set<std::string> labels;
+    for (const Tags& tags : expected_) labels.insert(tags.begin(), tags.end());
+    const bool entities = options_.scheme != TagScheme::conll || spell_entities({labels.begin(), labels.end()});
+    return evaluate_tags(expected_, found_, entities ? std::optional(options_.scheme) : std::nullopt, options_.digits);
   }
 
  private:
-  // Tags that spell entities begin some of them with a prefix; parts of speech do not.
-  bool entities() const {
-    for (const Tags& tags : expected_) {
-      if (std::ranges::any_of(tags, [](const std::string& tag) { return tag.size() > 2 && tag[1] == '-'; }))
-        return true;
-    }
-    return false;
-  }
-  ScoreReport word_report() const {
-    Labels expected, found;
-    for (const Tags& tags : expected_) std::ranges::copy(tags, std::back_inserter(expected));
-    for (const Tags& tags : found_) std::ranges::copy(tags, std::back_inserter(found));
-    return classification_report(expected, found);
-  }
-
   EvalOptions options_;
   std::vector<Tags> expected_, found_;
 };
@@ -220,12 +172,7 @@ class AnswerEval : public TaskEval {
       found_.push_back(answers[0].answer);
     }
   }
-  std::string report() const override {
-    const AnswerReport report = answer_report(found_, right_, options_.answers);
-    return fmt::format("exact match {:.{}f}\nF1          {:.{}f}\n", report.exact, options_.digits, report.f1,
-                       options_.digits);
-  }
-  Json metrics() const override { return to_json(answer_report(found_, right_, options_.answers)); }
+  Evaluation result() const override { return evaluate_answers(found_, right_, options_.answers); }
 
  private:
   EvalOptions options_;
@@ -245,17 +192,16 @@ class MaskedEval : public TaskEval {
     sum_.tokens += score.tokens;
     sum_.right += score.right;
   }
-  std::string report() const override {
-    return fmt::format("perplexity {:.{}f}, accuracy {:.{}f} of {} masked tokens\n", perplexity(sum_.loss, sum_.tokens),
-                       options_.digits, accuracy(), options_.digits, sum_.tokens);
-  }
-  Json metrics() const override {
-    return {{"perplexity", perplexity(sum_.loss, sum_.tokens)}, {"accuracy", accuracy()}, {"tokens", sum_.tokens}};
+  Evaluation result() const override {
+    const double surprise = perplexity(sum_.loss, sum_.tokens);
+    const double accuracy = static_cast<double>(sum_.right) / static_cast<double>(sum_.tokens);
+    return {.metrics = {{"perplexity", surprise}, {"accuracy", accuracy}},
+            .report = fmt::format("perplexity {:.{}f}, accuracy {:.{}f} of {} masked tokens\n", surprise,
+                                  options_.digits, accuracy, options_.digits, sum_.tokens),
+            .details = {{"tokens", sum_.tokens}}};
   }
 
  private:
-  double accuracy() const { return static_cast<double>(sum_.right) / static_cast<double>(sum_.tokens); }
-
   EvalOptions options_;
   MaskedScore sum_;
 };
@@ -266,7 +212,7 @@ std::unique_ptr<TaskEval> make_classify(const TextModel& model, const EvalOption
   if (type == "multi_label_classification") return std::make_unique<LabelSetsEval>(options);
   const bool number =
       model.encoder().head() == Head::sequence_classification && (type == "regression" || model.labels().size() == 1);
-  if (number) return std::make_unique<RegressionEval>(options);
+  if (number) return std::make_unique<RegressionEval>();
   return std::make_unique<ClassifyEval>(options);
 }
 
@@ -283,15 +229,11 @@ std::string usual_task(const TextModel& model) {
   }
 }
 
-RowKind rows_of_task(const std::string& task) {
-  return task == "tag" ? RowKind::words : task == "answer" ? RowKind::questions : RowKind::text;
-}
-
 std::unique_ptr<TaskEval> make_eval(const std::string& task, const TextModel& model, const EvalOptions& options) {
   if (task == "classify") return make_classify(model, options);
   if (task == "tag") return std::make_unique<TagEval>(options);
   if (task == "answer") return std::make_unique<AnswerEval>(options);
-  if (task == "embed") return std::make_unique<SimilarityEval>(options);
+  if (task == "embed") return std::make_unique<SimilarityEval>();
   if (task == "mlm") return std::make_unique<MaskedEval>(options);
   fail(ErrorKind::invalid_argument, "the task is \"", task, "\", expected classify, tag, answer, embed or mlm");
 }

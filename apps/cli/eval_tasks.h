@@ -1,14 +1,12 @@
-// What heed eval computes, a class a task: rows in, a report for people and metrics as JSON out.
+// What heed eval computes, a class a task: rows in, metrics out.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "heed/base/json.h"
 #include "heed/engine/load.h"
-#include "heed/tasks/metrics_answers.h"
-#include "heed/tasks/metrics_entities.h"
+#include "heed/tasks/evaluation.h"
 #include "heed/train/readers.h"
 
 namespace heed::cli {
@@ -24,13 +22,11 @@ class TaskEval {
  public:
   virtual ~TaskEval() = default;
   virtual void add(const TextPipeline& model, const std::vector<Example>& rows) = 0;
-  virtual std::string report() const = 0;
-  virtual Json metrics() const = 0;
+  virtual Evaluation result() const = 0;
 };
 
 // classify, tag, answer, embed or mlm: by the model's head.
 std::string usual_task(const TextModel& model);
-RowKind rows_of_task(const std::string& task);
 std::unique_ptr<TaskEval> make_eval(const std::string& task, const TextModel& model, const EvalOptions& options);
 
 }  // namespace heed::cli

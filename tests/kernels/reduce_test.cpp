@@ -56,38 +56,6 @@ TEST(Reduce, TenMillionTermsKeepTheirPrecision) {
   });
 }
 
-TYPED_TEST(ReduceTyped, MaximumIsTheFirstAndNaNCountsAsLargest) {
-  using T = TypeParam;
-  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  for_each_target([&] {
-    for (std::int64_t cols : kSizes) {
-      auto x = random_values<T>(4 * cols, 5);
-      T value[4];
-      std::int64_t index[4];
-      if (cols == 0) {
-        max_rows(x.data(), value, index, 4, 0);
-        for (int r = 0; r < 4; ++r) EXPECT_TRUE(index[r] == -1 && value[r] == -inf);
-        continue;
-      }
-      const std::int64_t last = cols - 1, middle = cols / 2;
-      x[static_cast<std::size_t>(0 * cols + middle)] = x[static_cast<std::size_t>(last)] = 7;  // a tie
-      x[static_cast<std::size_t>(1 * cols + last)] = nan;
-      x[static_cast<std::size_t>(1 * cols)] = cols > 1 ? inf : nan;
-      std::fill(x.begin() + 2 * cols, x.begin() + 3 * cols, -inf);
-      max_rows(x.data(), value, index, 4, cols);
-      EXPECT_EQ(index[0], middle);
-      EXPECT_EQ(value[0], 7);
-      EXPECT_EQ(index[1], last);
-      EXPECT_TRUE(std::isnan(value[1]));
-      EXPECT_EQ(index[2], 0);
-      EXPECT_EQ(value[2], -inf);
-      const auto largest = std::max_element(x.begin() + 3 * cols, x.end());
-      EXPECT_EQ(index[3], largest - (x.begin() + 3 * cols));
-      EXPECT_EQ(value[3], *largest);
-    }
-  });
-}
-
 TYPED_TEST(ReduceTyped, SameBitsForAllThreadsAndInAnyBatch) {
   using T = TypeParam;
   const std::int64_t rows = 300, cols = 1000;

@@ -21,6 +21,8 @@ TEST(TagWords, WordsAreFoundByTheirPlaces) {
   encoding.ids = {1, 2, 3, 4, 5, 6};
   encoding.special_mask = {1, 0, 0, 0, 0, 1};
   encoding.byte_offsets = {{0, 0}, {0, 3}, {3, 5}, {6, 9}, {10, 15}, {0, 0}};
+  const auto words = word_of_tokens(encoding, joined.places);
+  EXPECT_EQ(words, (std::vector<std::optional<std::size_t>>{std::nullopt, 0, 0, 2, 3, std::nullopt}));
   const auto first = first_token_of_words(encoding, joined.places);
   EXPECT_EQ(first, (std::vector<std::optional<std::size_t>>{1, std::nullopt, 3, 4}));
 }

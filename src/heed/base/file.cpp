@@ -13,7 +13,6 @@
 
 #include "heed/base/checked.h"
 #include "heed/base/error.h"
-#include "heed/base/unfinished_files.h"
 
 namespace heed {
 namespace {

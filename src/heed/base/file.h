@@ -64,6 +64,10 @@ class AtomicFile {
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
+// Removes what killed writers left in the folder, the temporary files of AtomicFile, so that they do not fill the disk.
+// Only for folders that nobody writes to at this moment. Files that cannot be removed stay.
+void remove_unfinished_files(const std::filesystem::path& folder);
+
 // folder / relative, for names that come from a file or the network. Throws invalid_argument when `relative` is empty,
 // absolute or just ".", has a NUL or a ".." part, or (with Links::inside) passes a symbolic link that leads out of the
 // folder or nowhere. The links are those of this moment: whoever may change the folder meanwhile can still redirect it.

@@ -53,8 +53,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <array>
 
-#include "heed/base/error.h"
-
 namespace heed::kernels {
 namespace {
 
@@ -66,14 +64,6 @@ HEED_PUBLIC_FUNCTIONS(HEED_ACTIVATION_KERNELS)
 
 std::string_view to_string(Activation activation) {
   return kNames[static_cast<std::size_t>(activation)];
-}
-
-Activation parse_activation(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<Activation>(i);
-  }
-  fail(ErrorKind::invalid_argument, "[activation] \"", name,
-       "\" is not one of none, relu, gelu, gelu_tanh, silu, tanh, sigmoid");
 }
 
 }  // namespace heed::kernels

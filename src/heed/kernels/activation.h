@@ -8,9 +8,8 @@ namespace heed::kernels {
 
 enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid };
 
-// "none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", and back; another name is an error.
+// "none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid".
 std::string_view to_string(Activation activation);
-Activation parse_activation(std::string_view name);
 
 // y[i] = f(x[i]), i < n. y == x is allowed. NaN stays NaN; f(-inf) of gelu, gelu_tanh and silu is -0.
 template <class T>

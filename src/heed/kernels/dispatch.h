@@ -1,9 +1,9 @@
 // From one per-target template to the public float and double functions. A kernel file lists its functions once:
 //
-//   #define HEED_KERNELS(K, T, suffix) K(void, fill, T, suffix, (T value, T* y, std::int64_t n), (value, y, n))
+//   #define HEED_KERNELS(K, T, suffix) K(double, sum, T, suffix, (const T* x, std::int64_t n), (x, n))
 //
-// and expands the list in the target's namespace (HEED_TARGET_FUNCTIONS: fill_f32 calls its fill<float>, for Highway's
-// tables hold plain functions) and once in heed::kernels (HEED_PUBLIC_FUNCTIONS: fill<float> calls the best fill_f32).
+// and expands the list in the target's namespace (HEED_TARGET_FUNCTIONS: sum_f32 calls its sum<float>, for Highway's
+// tables hold plain functions) and once in heed::kernels (HEED_PUBLIC_FUNCTIONS: sum<float> calls the best sum_f32).
 #pragma once
 
 #define HEED_TARGET_FUNCTION(result, name, T, suffix, parameters, arguments) \

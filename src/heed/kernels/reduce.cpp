@@ -4,9 +4,6 @@
 // foreach_target.h re-includes this file once per instruction set.
 #include <hwy/highway.h>
 
-#include <cmath>
-#include <limits>
-
 #include "heed/base/memory.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/columns-inl.h"
@@ -16,14 +13,12 @@
 #include "heed/kernels/reduce.h"
 
 #ifndef HEED_REDUCE_KERNELS
-#define HEED_REDUCE_KERNELS(K, T, suffix)                                                                         \
-  K(double, sum, T, suffix, (const T* x, std::int64_t n), (x, n))                                                 \
-  K(double, sum_of_squares, T, suffix, (const T* x, std::int64_t n), (x, n))                                      \
-  K(double, dot, T, suffix, (const T* x, const T* y, std::int64_t n), (x, y, n))                                  \
-  K(void, sum_rows, T, suffix, (const T* x, T* y, std::int64_t rows, std::int64_t cols), (x, y, rows, cols))      \
-  K(void, sum_columns, T, suffix, (const T* x, T* y, std::int64_t rows, std::int64_t cols), (x, y, rows, cols))   \
-  K(void, max_rows, T, suffix, (const T* x, T* value, std::int64_t* index, std::int64_t rows, std::int64_t cols), \
-    (x, value, index, rows, cols))
+#define HEED_REDUCE_KERNELS(K, T, suffix)                                                                    \
+  K(double, sum, T, suffix, (const T* x, std::int64_t n), (x, n))                                            \
+  K(double, sum_of_squares, T, suffix, (const T* x, std::int64_t n), (x, n))                                 \
+  K(double, dot, T, suffix, (const T* x, const T* y, std::int64_t n), (x, y, n))                             \
+  K(void, sum_rows, T, suffix, (const T* x, T* y, std::int64_t rows, std::int64_t cols), (x, y, rows, cols)) \
+  K(void, sum_columns, T, suffix, (const T* x, T* y, std::int64_t rows, std::int64_t cols), (x, y, rows, cols))
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -87,49 +82,6 @@ void sum_columns(const T* x, T* y, std::int64_t rows, std::int64_t cols) {
     const std::int64_t width = std::min(cols, end * kColumnUnit) - first;
     PoolVector<T> scratch(static_cast<std::size_t>(sum_tree_levels(rows) * width));
     sum_tree(x + first, rows, cols, y + first, width, scratch.data());
-  });
-}
-
-template <class T>
-HWY_INLINE std::int64_t first_maximum(const T* x, std::int64_t cols) {
-  const hn::ScalableTag<T> d;
-  const std::int64_t N = lanes(d);
-  const T lowest = -std::numeric_limits<T>::infinity();
-  auto best = hn::Set(d, lowest);
-  auto with_nan = hn::Zero(d);  // a sum of v - v: NaN once any v is NaN (or infinite, sorted out below)
-  std::int64_t c = 0;
-  for (; c + N <= cols; c += N) {
-    const auto v = hn::LoadU(d, x + c);
-    best = hn::Max(best, v);
-    with_nan = hn::Add(with_nan, hn::Sub(v, v));
-  }
-  T maximum = max_of_lanes(d, best);
-  bool suspicious = hn::CountTrue(d, hn::IsNaN(with_nan)) != 0;
-  for (; c < cols; ++c) {
-    maximum = x[c] > maximum ? x[c] : maximum;
-    suspicious = suspicious || std::isnan(x[c]);
-  }
-  if (suspicious) {
-    maximum = lowest;
-    for (c = 0; c < cols; ++c) {
-      if (std::isnan(x[c])) return c;
-      maximum = std::max(maximum, x[c]);
-    }
-  }
-  for (c = 0; c < cols; ++c) {
-    if (x[c] == maximum) return c;
-  }
-  return -1;
-}
-
-template <class T>
-void max_rows(const T* x, T* value, std::int64_t* index, std::int64_t rows, std::int64_t cols) {
-  parallel_for(rows, 32768 / (cols + 1), [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-    for (std::int64_t r = begin; r < end; ++r) {
-      const std::int64_t best = first_maximum(x + r * cols, cols);
-      if (value) value[r] = best < 0 ? -std::numeric_limits<T>::infinity() : x[r * cols + best];
-      if (index) index[r] = best;
-    }
   });
 }
 

@@ -108,12 +108,6 @@ void copy_runs(const T* x, T* y, const Axes& outer, std::int64_t run) {
 }  // namespace
 
 template <class T>
-void transpose(const T* x, T* y, std::int64_t rows, std::int64_t cols) {
-  const std::int64_t shape[] = {cols, rows}, strides[] = {1, cols};
-  permuted_copy(x, shape, strides, 2, y);
-}
-
-template <class T>
 void permuted_copy(const T* x, const std::int64_t* shape, const std::int64_t* strides, int rank, T* y) {
   HEED_CHECK(rank >= 0 && rank <= kMaxRank, "[permuted_copy] rank is ", rank, ", expected 0 to ", kMaxRank);
   Axes axes(shape, strides, rank);
@@ -147,9 +141,7 @@ void permuted_copy(const T* x, const std::int64_t* shape, const std::int64_t* st
   });
 }
 
-#define HEED_INSTANTIATE(T)                                          \
-  template void transpose(const T*, T*, std::int64_t, std::int64_t); \
-  template void permuted_copy(const T*, const std::int64_t*, const std::int64_t*, int, T*);
+#define HEED_INSTANTIATE(T) template void permuted_copy(const T*, const std::int64_t*, const std::int64_t*, int, T*);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)
 HEED_INSTANTIATE(std::int32_t)

@@ -7,10 +7,6 @@ namespace heed::kernels {
 
 inline constexpr int kMaxRank = 8;
 
-// y[c,r] = x[r,c]; x [rows, cols], y [cols, rows], not overlapping
-template <class T>
-void transpose(const T* x, T* y, std::int64_t rows, std::int64_t cols);
-
 // y[i0, i1, ...] = x[i0 strides[0] + i1 strides[1] + ...]; y contiguous of `shape`, not overlapping x. rank 0 ..
 // kMaxRank; strides in elements, 0 and negative ones allowed. shape [2, 3, 4] with strides {4, 8, 1} swaps the first
 // axes of a contiguous [3, 2, 4].

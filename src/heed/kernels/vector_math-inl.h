@@ -1,6 +1,6 @@
-// exp, log, erf, tanh and the normal distribution's tail on vectors. Included once per target.
+// exp, log, tanh and the normal distribution's tail on vectors. Included once per target.
 //
-// float: our own approximations, within 3 ulp (the elementwise and activation tests hold each to its bound), with
+// float: our own approximations, within 3 ulp (the activation tests sweep what is built of them over all floats), with
 // coefficients from a minimax fit in double precision. double: the C library lane by lane; it serves gradient checks.
 // All pass NaN on.
 #if defined(HEED_KERNELS_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -99,7 +99,7 @@ HWY_INLINE V exp_of_rest(D d, V r) {
   return hn::Add(hn::MulAdd(hn::Mul(r, r), exp_tail(d, r), r), constant(d, 1.0));
 }
 
-// e^(x + lo) for x <= 0, which softmax, sigmoid and the normal distribution need and which is cheaper than exp(). lo
+// e^(x + lo) for x <= 0, which softmax, sigmoid and the normal distribution need. lo
 // (none: 0) is what x is known beyond a float's precision. Underflow is gradual; e^-inf = 0.
 template <class D, class V, class... Low>
 HWY_INLINE V exp_nonpositive(D d, V x, Low... lo) {
@@ -136,19 +136,6 @@ HWY_INLINE V exp2_or_zero(D d, V x) {
   }
 }
 
-// e^x; beyond the float range 0 or inf.
-template <class D, class V>
-HWY_INLINE V exp(D d, V x) {
-  if constexpr (kIsFloat<D>) {
-    const auto [r, n] = reduce_exp(d, at_most(constant(d, 89.0), at_least(constant(d, -104.5), x)));
-    // 2^n in two factors: n reaches -151 and 128.
-    const auto half = hn::ShiftRight<1>(n);
-    return hn::Mul(hn::Mul(exp_of_rest(d, r), power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
-  } else {
-    return lane_by_lane(d, x, [](double v) { return std::exp(v); });
-  }
-}
-
 // e^(-x^2 / 2), relatively accurate although x^2 is not a float: x = h + l with h of 12 bits, so that h^2 is exact.
 template <class D, class V>
 HWY_INLINE V exp_of_half_square(D d, V x) {
@@ -181,21 +168,6 @@ HWY_INLINE NormalTail<V> normal_tail(D d, V t) {
   } else {
     return {exp_of_half_square(d, t),
             lane_by_lane(d, t, [](double v) { return 0.5 * std::erfc(v * 0.70710678118654752440); })};
-  }
-}
-
-template <class D, class V>
-HWY_INLINE V erf(D d, V x) {
-  if constexpr (kIsFloat<D>) {
-    const V magnitude = hn::Abs(x);
-    const V square = hn::Mul(x, x);
-    const V near = hn::Mul(x, polynomial(d, square, 1.128379166e+00, -3.761262582e-01, 1.128358505e-01,
-                                         -2.685380733e-02, 5.188317989e-03, -8.010100145e-04, 7.853525391e-05));
-    const V tail = normal_tail(d, hn::Mul(magnitude, constant(d, 1.41421356237309515))).tail;
-    const V far = hn::CopySign(hn::NegMulAdd(tail, constant(d, 2.0), constant(d, 1.0)), x);
-    return hn::IfThenElse(hn::Lt(magnitude, constant(d, 1.0)), near, far);
-  } else {
-    return lane_by_lane(d, x, [](double v) { return std::erf(v); });
   }
 }
 

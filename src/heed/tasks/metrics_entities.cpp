@@ -130,6 +130,14 @@ TagScheme tag_scheme_named(std::string_view name) {
        "\", expected conll, iob1, iob2, ioe1, ioe2, iobes or bilou");
 }
 
+bool spell_entities(const std::vector<std::string>& labels) {
+  const auto of_entity = [](const std::string& label) {
+    return label.size() > 2 && label[1] == '-' && is_one_of(label[0], "BIESLU");
+  };
+  return std::ranges::any_of(labels, of_entity) &&
+         std::ranges::all_of(labels, [&](const std::string& label) { return label == "O" || of_entity(label); });
+}
+
 std::vector<TaggedEntity> entities_of(const Tags& tags, const EntityOptions& options) {
   std::vector<Tag> split;
   for (const std::string& tag : tags) split.push_back(split_tag(tag, options));

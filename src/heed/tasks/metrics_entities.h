@@ -20,6 +20,9 @@ TagScheme tag_scheme_named(std::string_view name);
 
 using Tags = std::vector<std::string>;
 
+// Whether labels are O and B-PER, I-PER ... of any scheme, with at least one of the latter; parts of speech are not.
+bool spell_entities(const std::vector<std::string>& labels);
+
 struct TaggedEntity {
   std::string type;  // "_" where a tag is a prefix alone
   std::size_t begin = 0, end = 0;

@@ -17,17 +17,32 @@ JoinedWords join_words(const std::vector<std::string>& words) {
   return joined;
 }
 
-std::vector<std::optional<std::size_t>> first_token_of_words(const text::Encoding& encoding,
-                                                             const std::vector<text::Span>& places) {
-  std::vector<std::optional<std::size_t>> first(places.size());
+std::vector<std::optional<std::size_t>> word_of_tokens(const text::Encoding& encoding,
+                                                       const std::vector<text::Span>& places) {
+  std::vector<std::optional<std::size_t>> words(encoding.size());
   std::size_t word = 0;
   for (std::size_t t = 0; t < encoding.size(); ++t) {
     if (encoding.special_mask[t]) continue;
     const text::Span token = encoding.byte_offsets[t];
     while (word < places.size() && places[word].end <= token.begin) ++word;
-    if (word < places.size() && token.end > places[word].begin && !first[word]) first[word] = t;
+    if (word < places.size() && token.end > places[word].begin) words[t] = word;
+  }
+  return words;
+}
+
+std::vector<std::optional<std::size_t>> first_token_of_words(const text::Encoding& encoding,
+                                                             const std::vector<text::Span>& places) {
+  const auto words = word_of_tokens(encoding, places);
+  std::vector<std::optional<std::size_t>> first(places.size());
+  for (std::size_t t = words.size(); t-- > 0;) {
+    if (words[t]) first[*words[t]] = t;
   }
   return first;
+}
+
+const std::string& label_of_nothing(const std::vector<std::string>& labels) {
+  const auto outside = std::ranges::find(labels, "O");
+  return outside != labels.end() ? *outside : labels.at(0);
 }
 
 std::vector<std::vector<std::string>> tag_words(const TextModel& model,
@@ -59,10 +74,9 @@ std::vector<std::vector<std::string>> tag_words(const TextModel& model,
     }
   });
 
-  const std::string none = std::ranges::find(labels, "O") != labels.end() ? "O" : labels.at(0);
   std::vector<std::vector<std::string>> tags;
   // Earlier windows come last and win: they have the beginning of a word whose rest is in the next.
-  for (const auto& words : sentences) tags.emplace_back(words.size(), none);
+  for (const auto& words : sentences) tags.emplace_back(words.size(), label_of_nothing(labels));
   for (std::size_t i = windows.size(); i-- > 0;) {
     for (std::size_t word = 0; word < found[i].size(); ++word) {
       if (found[i][word]) tags[owner[i]][word] = labels[*found[i][word]];

@@ -1,6 +1,7 @@
 #include "heed/train/task.h"
 
 #include <algorithm>
+#include <map>
 
 #include "heed/base/error.h"
 #include "heed/tasks/batches.h"

@@ -3,13 +3,13 @@
 // that a step of several batches is exactly that of one large batch.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "heed/models/encoder_model.h"
+#include "heed/tasks/evaluation.h"
 #include "heed/text/tokenizer.h"
 #include "heed/train/config.h"
 #include "heed/train/readers.h"
@@ -40,11 +40,6 @@ Batch make_batch(std::vector<Sample> samples, bool with_types);
 // Random numbers of one sample at one epoch.
 struct SampleDraw {
   std::uint64_t seed, stream;
-};
-
-struct Evaluation {
-  std::map<std::string, double> metrics{};
-  std::string report{};  // a text for people, where a task has more to say than its metrics
 };
 
 // Collects predictions of one head, batch by batch.

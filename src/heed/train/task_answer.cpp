@@ -8,7 +8,7 @@
 #include "heed/ops/loss.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tasks/answer.h"
-#include "heed/tasks/metrics_answers.h"
+#include "heed/tasks/evaluation.h"
 #include "heed/train/task.h"
 
 namespace heed {
@@ -40,10 +40,7 @@ class AnswerEvaluator : public Evaluator {
     }
   }
 
-  Evaluation result() const override {
-    const AnswerReport report = answer_report(found_, right_);
-    return {.metrics = {{"exact", report.exact}, {"f1", report.f1}}};
-  }
+  Evaluation result() const override { return evaluate_answers(found_, right_); }
 
  private:
   void add_window(const text::Encoding& window, const float* logits, const std::string& context) {

@@ -3,8 +3,7 @@
 
 #include "heed/base/error.h"
 #include "heed/ops/loss.h"
-#include "heed/tasks/metrics_classify.h"
-#include "heed/tasks/metrics_ranking.h"
+#include "heed/tasks/evaluation.h"
 #include "heed/train/label_set.h"
 #include "heed/train/task.h"
 
@@ -25,61 +24,41 @@ class ClassifyEvaluator : public Evaluator {
       const float* row = logits.data<float>() + i * width;
       const Example& example = batch.samples[i].rows[index_];
       if (kind_ == Kind::number) {
-        numbers_.push_back(static_cast<double>(row[0]));
+        found_numbers_.push_back(static_cast<double>(row[0]));
         expected_numbers_.push_back(*example.score);
         continue;
       }
-      Labels& found = found_.emplace_back();
       if (kind_ == Kind::one) {
-        found.push_back(labels_[static_cast<std::size_t>(std::max_element(row, row + width) - row)]);
-      } else {
-        for (std::size_t label = 0; label < width; ++label) {
-          if (row[label] > 0) found.push_back(labels_[label]);
-        }
+        found_labels_.push_back(labels_[static_cast<std::size_t>(std::max_element(row, row + width) - row)]);
+        expected_labels_.push_back(example.labels[0]);
+        continue;
       }
-      expected_.push_back(example.labels);
+      Labels& found = found_sets_.emplace_back();
+      for (std::size_t label = 0; label < width; ++label) {
+        if (row[label] > 0) found.push_back(labels_[label]);
+      }
+      expected_sets_.push_back(example.labels);
     }
   }
 
   Evaluation result() const override {
     switch (kind_) {
-      case Kind::one: return one_label();
-      case Kind::several: return several_labels();
-      case Kind::number:
-        return {.metrics = {{"pearson", pearson(expected_numbers_, numbers_)},
-                            {"spearman", spearman(expected_numbers_, numbers_)}}};
+      case Kind::one: return evaluate_labels(expected_labels_, found_labels_);
+      case Kind::several: return evaluate_label_sets(expected_sets_, found_sets_);
+      case Kind::number: return evaluate_numbers(expected_numbers_, found_numbers_);
     }
     return {};
   }
 
  private:
-  Evaluation one_label() const {
-    Labels expected, found;
-    for (const Labels& each : expected_) expected.push_back(each[0]);
-    for (const Labels& each : found_) found.push_back(each[0]);
-    const ScoreReport report = classification_report(expected, found);
-    const ConfusionMatrix confusion = confusion_matrix(expected, found);
-    Evaluation result{.metrics = {{"accuracy", confusion.accuracy()},
-                                  {"f1_macro", report.average("macro").f1},
-                                  {"f1_weighted", report.average("weighted").f1},
-                                  {"matthews", confusion.matthews()}},
-                      .report = report.text(4)};
-    constexpr std::size_t kMostPictured = 30;
-    if (labels_.size() <= kMostPictured) result.report.append("\n").append(confusion.picture());
-    return result;
-  }
-  Evaluation several_labels() const {
-    const ScoreReport report = classification_report(expected_, found_);
-    return {.metrics = {{"f1_micro", report.average("micro").f1}, {"f1_macro", report.average("macro").f1}},
-            .report = report.text(4)};
-  }
-
   Kind kind_;
   const LabelSet& labels_;
   std::size_t index_;
   const EncoderModel& model_;
-  std::vector<Labels> expected_, found_;
-  std::vector<double> expected_numbers_, numbers_;
+  // Those of the kind.
+  Labels expected_labels_, found_labels_;
+  std::vector<Labels> expected_sets_, found_sets_;
+  std::vector<double> expected_numbers_, found_numbers_;
 };
 
 class ClassifyTask : public TrainTask {

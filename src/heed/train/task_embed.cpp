@@ -12,7 +12,7 @@
 #include "heed/ops/reduce.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tasks/embed.h"
-#include "heed/tasks/metrics_ranking.h"
+#include "heed/tasks/evaluation.h"
 #include "heed/train/task.h"
 
 namespace heed {
@@ -54,7 +54,7 @@ class EmbedEvaluator : public Evaluator {
   }
   Evaluation result() const override {
     if (contrastive_) return {.metrics = {{"accuracy", static_cast<double>(right_) / static_cast<double>(pairs_)}}};
-    return {.metrics = {{"pearson", pearson(expected_, found_)}, {"spearman", spearman(expected_, found_)}}};
+    return evaluate_numbers(expected_, found_);
   }
 
  private:

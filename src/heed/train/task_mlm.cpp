@@ -1,12 +1,12 @@
 // Masked language modelling (Devlin et al. 2019): of the tokens chosen, 80 % become the mask, 10 % a random token, 10 %
 // stay; the model is to say what they were. Which tokens are chosen changes with every epoch.
 #include <algorithm>
-#include <cmath>
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/loss.h"
+#include "heed/tasks/metrics_ranking.h"
 #include "heed/tensor/autograd.h"
 #include "heed/train/task.h"
 
@@ -124,15 +124,16 @@ class MlmEvaluator : public Evaluator {
   void add(const Batch& batch, const Tensor& hidden) override {
     const NoGrad no_grad;
     sum_ += task_.loss(batch, index_, model_, hidden, Context()).item();
-    count_ += task_.count(batch, index_);
+    count_ += static_cast<std::size_t>(task_.count(batch, index_));
   }
-  Evaluation result() const override { return {.metrics = {{"perplexity", std::exp(sum_ / std::max(count_, 1.0))}}}; }
+  Evaluation result() const override { return {.metrics = {{"perplexity", perplexity(sum_, count_)}}}; }
 
  private:
   const MlmTask& task_;
   std::size_t index_;
   const EncoderModel& model_;
-  double sum_ = 0, count_ = 0;
+  double sum_ = 0;
+  std::size_t count_ = 0;
 };
 
 std::unique_ptr<Evaluator> MlmTask::evaluator(std::size_t index, const EncoderModel& model) const {

@@ -1,18 +1,19 @@
 // A label for each word. The first token of a word carries its label; the others have none unless wanted. Sentences
 // that are too long are cut into windows side by side.
 #include <algorithm>
+#include <optional>
 
 #include "heed/base/error.h"
 #include "heed/ops/loss.h"
-#include "heed/tasks/metrics_classify.h"
-#include "heed/tasks/metrics_entities.h"
+#include "heed/tasks/evaluation.h"
+#include "heed/tasks/tag_words.h"
 #include "heed/train/label_set.h"
 #include "heed/train/task.h"
 
 namespace heed {
 namespace {
 
-// Where each word of the row is in the text, in order, in bytes.
+// Where each word of the row is in the text, which may be that of another head: in order, in bytes.
 std::vector<text::Span> word_places(const Example& row, const std::string& text) {
   std::vector<text::Span> places;
   std::size_t from = 0;
@@ -26,7 +27,6 @@ std::vector<text::Span> word_places(const Example& row, const std::string& text)
   return places;
 }
 
-// Words that have no token of their own count as outside of everything.
 class TagEvaluator : public Evaluator {
  public:
   TagEvaluator(bool entities, const LabelSet& labels, std::size_t index, const EncoderModel& model)
@@ -41,7 +41,7 @@ class TagEvaluator : public Evaluator {
       if (expected_.empty() || sample.number != number_) {
         number_ = sample.number;
         expected_.push_back(expected);
-        found_.emplace_back(expected.size(), "O");
+        found_.emplace_back(expected.size(), label_of_nothing(labels_.list()));
         seen_.assign(expected.size(), false);
       }
       for (const float place : sample.targets[index_].values) {
@@ -56,20 +56,7 @@ class TagEvaluator : public Evaluator {
   }
 
   Evaluation result() const override {
-    const double accuracy = tag_accuracy(expected_, found_);
-    if (entities_) {
-      const ScoreReport report = entity_report(expected_, found_);
-      const Scores& micro = report.average("micro");
-      return {.metrics = {{"accuracy", accuracy},
-                          {"f1", micro.f1},
-                          {"precision", micro.precision},
-                          {"recall", micro.recall}},
-              .report = report.text(4)};
-    }
-    Labels expected, found;
-    for (const Tags& tags : expected_) std::ranges::copy(tags, std::back_inserter(expected));
-    for (const Tags& tags : found_) std::ranges::copy(tags, std::back_inserter(found));
-    return {.metrics = {{"accuracy", accuracy}}, .report = classification_report(expected, found).text(4)};
+    return evaluate_tags(expected_, found_, entities_ ? std::optional(TagScheme::conll) : std::nullopt);
   }
 
  private:
@@ -98,11 +85,7 @@ class TagTask : public TrainTask {
   std::vector<std::string> labels() const override { return labels_.list(); }
   void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
 
-  std::string text_of(const Example& row) const override {
-    std::string text;
-    for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
-    return text;
-  }
+  std::string text_of(const Example& row) const override { return join_words(row.words).text; }
   std::vector<std::vector<text::Encoding>> encode(const Example& row) const override {
     return samples_of(tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
   }
@@ -116,13 +99,11 @@ class TagTask : public TrainTask {
     const text::Encoding& tokens = sequences[0];
     Targets result{.classes = std::vector<std::int64_t>(tokens.size(), kNoTarget),
                    .values = std::vector<float>(tokens.size(), -1.0f)};
-    std::size_t word = 0, last = places.size();
+    const auto words = word_of_tokens(tokens, places);
+    std::optional<std::size_t> last;
     for (std::size_t t = 0; t < tokens.size(); ++t) {
-      if (tokens.special_mask[t]) continue;
-      const text::Span token = tokens.byte_offsets[t];
-      while (word < places.size() && places[word].end <= token.begin) ++word;
-      if (word == places.size()) break;
-      if (token.end <= places[word].begin) continue;
+      if (!words[t]) continue;
+      const std::size_t word = *words[t];
       if (word == last) {
         if (all_tokens_) result.classes[t] = labels_.index_of(continued(row.labels[word]), row);
         continue;
@@ -167,12 +148,9 @@ class TagTask : public TrainTask {
   }
   bool scores_entities() const {
     if (!metric_.empty()) return metric_ == "entity";
-    const std::vector<std::string> all = labels();
-    return std::ranges::all_of(all, [](const std::string& label) {
-      return label == "O" || label.starts_with("B-") || label.starts_with("I-") || label.starts_with("E-") ||
-             label.starts_with("S-");
-    });
+    return spell_entities(labels());
   }
+
   std::string metric_;
   bool all_tokens_;
   LabelSet labels_;

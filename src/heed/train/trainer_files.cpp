@@ -3,7 +3,6 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
-#include "heed/base/unfinished_files.h"
 #include "heed/io/model_folder.h"
 #include "heed/io/safetensors.h"
 #include "heed/train/checkpoint.h"
