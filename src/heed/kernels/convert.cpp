@@ -19,7 +19,7 @@ namespace {
 
 // Bit arithmetic for binary16, where the CPU has no instruction for it. As binary32 with the exponent field of binary16
 // a value is 2^-112 times what it means; the multiplication also normalises subnormals.
-inline float from_half(Float16 half) {
+[[maybe_unused]] inline float from_half(Float16 half) {
   const std::uint32_t magnitude = half.bits & 0x7FFFu;
   const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000u) << 16;
   if (magnitude > 0x7C00u) return std::bit_cast<float>(sign | 0x7FC00000u | magnitude << 13);
@@ -27,7 +27,7 @@ inline float from_half(Float16 half) {
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f));
 }
 
-inline Float16 to_half(float value) {
+[[maybe_unused]] inline Float16 to_half(float value) {
   const auto all = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = all >> 16 & 0x8000u, magnitude = all & 0x7FFFFFFFu;
   std::uint32_t bits;
