@@ -66,9 +66,9 @@ class BackwardWorker {
     reserve(plan_.queries(sequence));
     for (std::int64_t i = 0; i < plan_.group(); ++i) {
       head_ = key_head * plan_.group() + i;
-      start_head();
+      if (queries() > 0) start_head();
       for (std::int64_t block = 0; block < plan_.keys(sequence); block += kKeyBlock) run_block(block, i > 0);
-      if (products_) {
+      if (products_ && queries() > 0) {
         copy_scaled(dq_.data(), width_, queries(), in_.width, static_cast<T>(in_.scale),
                     from_.to.dq + first_query() * in_.q_stride + head_ * in_.width, in_.q_stride);
       }
@@ -174,7 +174,8 @@ class BackwardWorker {
   // With rules, the scores before rule i stay in scores_ at i * kTile, for its backward.
   void make_weights(const QueryTile& tile, const KeySpan& span) {
     T* scores = in_.rules.empty() ? weights_.data() : scores_.data();
-    source_.raw(tile, head_, span, scaled_.data() + tile.begin * in_.width, transposed_keys_.data(), scores);
+    const T* queries = products_ ? scaled_.data() + tile.begin * in_.width : nullptr;
+    source_.raw(tile, head_, span, queries, transposed_keys_.data(), scores);
     for (const ScoreRule<T>* rule : in_.rules) {
       std::copy(scores, scores + tile.rows * kScoreStride<T>, scores + kTile);
       scores += kTile;

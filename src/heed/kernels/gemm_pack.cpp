@@ -66,7 +66,8 @@ PackedMatrix<T> PackedMatrix<T>::pack(const T* b, std::int64_t K, std::int64_t N
   packed.rows_ = K;
   packed.columns_ = N;
   packed.data_ = PoolArray<T>(packed.panels() * K * kPanel);
-  const std::int64_t grain = 1 + (1 << 15) / std::max<std::int64_t>(1, K * kPanel);
+  if (K == 0) return packed;
+  const std::int64_t grain = 1 + (1 << 15) / (K * kPanel);
   parallel_for(packed.panels(), grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t n = p * kPanel, columns = std::min(kPanel, N - n);
