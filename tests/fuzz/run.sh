@@ -18,5 +18,5 @@ for seeds in "$here"/corpus/*/; do
         echo "fuzz $target FAILED; the input is in $work"
         exit 1
     fi
-    grep -E 'stat::(number_of_executed_units|peak_rss_mb)|cov:' "$work/log" | tail -n 3
+    grep -a -E 'stat::(number_of_executed_units|peak_rss_mb)|cov:' "$work/log" | tail -n 3
 done
