@@ -45,8 +45,9 @@ class TagEvaluator : public Evaluator {
         seen_.assign(expected.size(), false);
       }
       for (const float place : sample.targets[index_].values) {
-        const auto word = static_cast<std::size_t>(place);
-        if (place >= 0 && !seen_[word]) {
+        // Tokens of no word are below 0, which no index can hold.
+        const std::size_t word = place >= 0 ? static_cast<std::size_t>(place) : seen_.size();
+        if (word < seen_.size() && !seen_[word]) {
           found_.back()[word] = labels_[static_cast<std::size_t>(std::max_element(row, row + width) - row)];
           seen_[word] = true;
         }
