@@ -3,7 +3,8 @@
 # usage: results_test.sh <heed program> <shared data> <examples/train>
 set -euo pipefail
 
-heed=$1 data=$2/data model=$2/weights/minilm configs=$3
+heed=$1 shared=${HEED_SHARED:-$2} configs=$3
+data=$shared/data model=$shared/weights/minilm
 source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 [[ -d $data && -d $model ]] || { echo "skipped: no $data and $model"; exit 77; }
 export OMP_WAIT_POLICY=passive

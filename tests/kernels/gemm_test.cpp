@@ -235,7 +235,7 @@ TYPED_TEST(Gemm, EveryEpilogue) {
   }
 }
 
-TYPED_TEST(Gemm, ResidualAndDerivativeInputMayBeTheResult) {
+TYPED_TEST(Gemm, ResidualAndFactorMayBeTheResult) {
   using T = TypeParam;
   for (const std::int64_t K : {20, 900}) {
     const Problem<T> p(8, 33, K, Layout::NN);

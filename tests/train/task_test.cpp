@@ -77,8 +77,8 @@ TEST_F(TrainTaskTest, LongSentencesBecomeWindowsThatCoverEveryWord) {
   for (auto& sample : samples) {
     const Targets targets = tag->targets(row, tag->text_of(row), sample, {1, 1});
     for (std::size_t t = 0; t < targets.classes.size(); ++t) {
-      if (targets.values[t] < 0) continue;
-      const auto word = static_cast<std::size_t>(targets.values[t]);
+      if (targets.words[t] == kNoTarget) continue;
+      const auto word = static_cast<std::size_t>(targets.words[t]);
       ++seen[word];
       EXPECT_EQ(targets.classes[t], row.labels[word] == "F" ? 1 : 0);
     }

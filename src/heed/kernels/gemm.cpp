@@ -82,7 +82,7 @@ class Part {
 
   void run_block(Range k, bool continues, bool last) {
     const std::int64_t tiles = ceil_div(block_.size(), kTileRows<T>);
-    if (p_.transposed_a) pack_a(k, tiles);
+    if (p_.transposed_a && k.size() > 0) pack_a(k, tiles);
     for (std::int64_t panel = panels_.begin; panel < panels_.end;) {
       const TileWidth width = width_at(panel, tiles);
       const std::int64_t vectors = tile_vectors<T>(static_cast<int>(ceil_div(block_.size(), tiles)), width);

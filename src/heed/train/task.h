@@ -20,6 +20,7 @@ namespace heed {
 struct Targets {
   std::vector<std::int64_t> classes{};  // one a sample, one a token (kNoTarget: none), or first and last token
   std::vector<float> values{};          // one a label, or a score
+  std::vector<std::int64_t> words{};    // for each token the number of the word that it begins (kNoTarget: none)
 };
 inline constexpr std::int64_t kNoTarget = -100;
 

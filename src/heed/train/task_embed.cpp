@@ -92,7 +92,7 @@ class EmbedTask : public TrainTask {
     if (contrastive_) return {};
     HEED_CHECK_AS(bad_format, row.score.has_value(), row.file, ":", row.line,
                   ": no score; name its column by data.score");
-    return {.classes = {}, .values = {static_cast<float>(*row.score / range_)}};
+    return {.values = {static_cast<float>(*row.score / range_)}};
   }
 
   double count(const Batch& batch, std::size_t) const override { return static_cast<double>(batch.samples.size()); }

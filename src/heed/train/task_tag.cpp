@@ -44,10 +44,9 @@ class TagEvaluator : public Evaluator {
         found_.emplace_back(expected.size(), label_of_nothing(labels_.list()));
         seen_.assign(expected.size(), false);
       }
-      for (const float place : sample.targets[index_].values) {
-        // Tokens of no word are below 0, which no index can hold.
-        const std::size_t word = place >= 0 ? static_cast<std::size_t>(place) : seen_.size();
-        if (word < seen_.size() && !seen_[word]) {
+      for (const std::int64_t begun : sample.targets[index_].words) {
+        const auto word = static_cast<std::size_t>(begun);
+        if (begun != kNoTarget && !seen_[word]) {
           found_.back()[word] = labels_[static_cast<std::size_t>(std::max_element(row, row + width) - row)];
           seen_[word] = true;
         }
@@ -91,7 +90,7 @@ class TagTask : public TrainTask {
     return samples_of(tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
   }
 
-  // classes: one a token; values: the number of the word that the token begins, else -1.
+  // classes: one a token.
   Targets targets(const Example& row, const std::string& text, std::vector<text::Encoding>& sequences,
                   const SampleDraw&) const override {
     HEED_CHECK_AS(bad_format, row.words.size() == row.labels.size(), row.file, ":", row.line, ": ", row.words.size(),
@@ -99,7 +98,7 @@ class TagTask : public TrainTask {
     const std::vector<text::Span> places = word_places(row, text);
     const text::Encoding& tokens = sequences[0];
     Targets result{.classes = std::vector<std::int64_t>(tokens.size(), kNoTarget),
-                   .values = std::vector<float>(tokens.size(), -1.0f)};
+                   .words = std::vector<std::int64_t>(tokens.size(), kNoTarget)};
     const auto words = word_of_tokens(tokens, places);
     std::optional<std::size_t> last;
     for (std::size_t t = 0; t < tokens.size(); ++t) {
@@ -111,7 +110,7 @@ class TagTask : public TrainTask {
       }
       last = word;
       result.classes[t] = labels_.index_of(row.labels[word], row);
-      result.values[t] = static_cast<float>(word);
+      result.words[t] = static_cast<std::int64_t>(word);
     }
     return result;
   }
