@@ -17,10 +17,18 @@ if(HEED_SANITIZE)
                                               -fno-omit-frame-pointer)
   target_link_options(heed_flags INTERFACE -fsanitize=${HEED_SANITIZE})
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Precompiled headers that are the same are equal, for ccache.
+  target_compile_options(heed_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
 if(HEED_COVERAGE)
   target_compile_options(heed_flags INTERFACE --coverage)
   target_link_options(heed_flags INTERFACE --coverage)
 endif()
+
+# What most files spend their time on reading.
+set(HEED_SHARED_HEADERS <algorithm> <filesystem> <functional> <map> <memory> <nlohmann/json.hpp> <optional> <sstream>
+                        <string> <vector>)
 
 # heed_room(NAME SOURCES a.cpp b.cpp ... DEPENDS room external::target ...)
 # Which rooms may appear in DEPENDS is the layer list of tools/layers.txt; tools/check_layers checks the includes.
@@ -33,5 +41,10 @@ function(heed_room name)
   target_include_directories(heed_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(heed_${name} PRIVATE $<BUILD_INTERFACE:heed_flags> PUBLIC ${ROOM_DEPENDS})
+  if(HEED_PRECOMPILE AND name STREQUAL "base")
+    target_precompile_headers(heed_base PRIVATE ${HEED_SHARED_HEADERS})
+  elseif(HEED_PRECOMPILE)
+    target_precompile_headers(heed_${name} REUSE_FROM heed_base)
+  endif()
   set_property(GLOBAL APPEND PROPERTY HEED_ROOMS heed_${name})
 endfunction()

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs every fuzz target, from a copy of its corpus.
-# usage: run.sh <build folder of the preset fuzz> <seconds each> [target]
+# usage: run.sh <build folder of the preset asan> <seconds each> [target]
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
