@@ -7,9 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "heed/base/parallel.h"
+#include "heed/base/utf8.h"
 #include "heed/engine/load.h"
 #include "heed/explain/page.h"
 #include "heed/kernels/target.h"
@@ -74,13 +76,22 @@ std::string marked(const Look& look) {
   return line;
 }
 
+// Characters start to end of the text.
+std::string characters(const std::string& text, std::int64_t start, std::int64_t end) {
+  const auto first = Utf8View(text).begin();
+  const std::size_t from = std::next(first, start)->offset, to = std::next(first, end)->offset;
+  return text.substr(from, to - from);
+}
+
 void show(const TextPipeline& intents, const TextPipeline& slots, const SupportMessage& message) {
   const Look look = look_at(intents.model(), message.text, {.maps = false});
   const LabelScore& best = look.evidence->labels.front();
   fmt::print("  {}\n    {} ({:.0f} %){}\n", marked(look), best.label, 100 * static_cast<double>(best.score),
              best.label == message.intent ? "" : ", expected " + message.intent);
-  const auto found = slots.tag({message.text});
-  for (const Entity& entity : found.front()) fmt::print("    {}: {}\n", entity.label, entity.word);
+  const auto found = slots.tag({message.text}, {.aggregation = Aggregation::first});
+  for (const Entity& entity : found.front()) {
+    fmt::print("    {}: {}\n", entity.label, characters(message.text, entity.start, entity.end));
+  }
 }
 
 int demo(const std::string& output, std::int64_t epochs) {
@@ -104,7 +115,7 @@ int demo(const std::string& output, std::int64_t epochs) {
       "\nTry next:\n"
       "  open {} in a browser: where the heads look\n"
       "  heed classify --model {} \"my parcel is late\"\n"
-      "  heed tag --model {}/slots \"the kettle cost 30 euros\"\n"
+      "  heed tag --model {}/slots --aggregation first \"the kettle cost 30 euros\"\n"
       "  heed train --init classify: a config for data of your own\n",
       page.string(), model, model);
   return 0;
