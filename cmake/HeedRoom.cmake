@@ -26,7 +26,8 @@ if(HEED_COVERAGE)
   target_link_options(heed_flags INTERFACE --coverage)
 endif()
 
-# What most files spend their time on reading.
+# What most files spend their time on reading. Sanitized builds precompile it for all rooms; others do not, so that a
+# file that forgot to include something is found.
 set(HEED_SHARED_HEADERS <algorithm> <filesystem> <functional> <map> <memory> <nlohmann/json.hpp> <optional> <sstream>
                         <string> <vector>)
 
@@ -41,9 +42,9 @@ function(heed_room name)
   target_include_directories(heed_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(heed_${name} PRIVATE $<BUILD_INTERFACE:heed_flags> PUBLIC ${ROOM_DEPENDS})
-  if(HEED_PRECOMPILE AND name STREQUAL "base")
+  if(HEED_SANITIZE AND name STREQUAL "base")
     target_precompile_headers(heed_base PRIVATE ${HEED_SHARED_HEADERS})
-  elseif(HEED_PRECOMPILE)
+  elseif(HEED_SANITIZE)
     target_precompile_headers(heed_${name} REUSE_FROM heed_base)
   endif()
   set_property(GLOBAL APPEND PROPERTY HEED_ROOMS heed_${name})

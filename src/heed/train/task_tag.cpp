@@ -90,7 +90,7 @@ class TagTask : public TrainTask {
     return samples_of(tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
   }
 
-  // classes: one a token.
+  // classes and words: one a token.
   Targets targets(const Example& row, const std::string& text, std::vector<text::Encoding>& sequences,
                   const SampleDraw&) const override {
     HEED_CHECK_AS(bad_format, row.words.size() == row.labels.size(), row.file, ":", row.line, ": ", row.words.size(),
