@@ -124,15 +124,28 @@ for variant in plain averaged_lora; do
     done
 done
 
+# stop_at OUTPUT STEP: begins the run, or goes on with it, and sends SIGTERM once STEP's checkpoint is there; $status is
+# the exit code. A run that was done before the signal came is begun again.
+stop_at() {
+    local checkpoint tries
+    checkpoint=$1/checkpoints/step-$(printf %08d "$2").safetensors
+    for ((tries = 0; tries < 10; ++tries)); do
+        start "$1" threads=1
+        while is_running && [[ ! -e $checkpoint ]]; do :; done
+        kill -TERM "$process" 2> /dev/null || true
+        status=0
+        wait "$process" || status=$?
+        ((status == 0)) || return 0
+        rm -r "$1"
+    done
+    echo "FAILED: SIGTERM after step $2 stops nothing"
+    exit 1
+}
+
 # SIGTERM asks for a checkpoint: exit code 130, how to go on, and no step lost.
 output=$folder/polite
-for i in 1 2; do
-    start "$output" threads=1
-    while is_running && ! grep -q "samples" "$folder/attempt"; do :; done
-    sleep 0.2
-    kill -TERM "$process"
-    status=0
-    wait "$process" || status=$?
+for step in 10 60; do
+    stop_at "$output" $step
     stopped=$(sed -n 's/^Stopped at step \([0-9]*\) of .*/\1/p' "$folder/attempt")
     if [[ $status != 130 || -z $stopped || ! -e $output/checkpoints/step-$(printf %08d "$stopped").safetensors ]] ||
         ! grep -q "heed train --resume $output" "$folder/attempt"; then
@@ -157,10 +170,7 @@ refused() {
 }
 # Stops a new run in OUTPUT after its first checkpoints.
 stop_early() {
-    start "$1" threads=1
-    while is_running && [[ ! -e $1/checkpoints/step-00000010.safetensors ]]; do :; done
-    kill -TERM "$process"
-    wait "$process" || true
+    stop_at "$1" 10
     checkpoint=$(sha256sum "$(newest "$1")")
 }
 attempt() { "$heed" train --resume "$1" > "$folder/attempt" 2>&1 || status=$?; }
