@@ -95,7 +95,8 @@ for variant in plain averaged_lora; do
     whole_run=$(($(milliseconds) - begun))
     for threads in 1 2; do
         output=$folder/$variant-$threads delivered=0 attempts=0 resumed=0 torn=0 runs=1
-        while ((delivered < kills)); do
+        # More kills where a slow machine was hit before every first checkpoint.
+        while ((delivered < kills || resumed == 0 && delivered < 10 * kills)); do
             disturb "$output" KILL threads=$threads "${overrides[@]}"
             case $status in
                 137) delivered=$((delivered + 1)) ;;
