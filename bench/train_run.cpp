@@ -12,6 +12,11 @@ namespace {
 const StackConfig kStack = {.block = {.width = 384, .heads = 12, .inner = 1536, .pre_norm = false, .epsilon = 1e-12},
                             .layers = 6};
 
+StackConfig with_dropout(StackConfig config, double probability) {
+  config.block.dropout = config.block.attention_dropout = probability;
+  return config;
+}
+
 Tensor normal_rows(std::int64_t rows, std::uint32_t seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<float> normal;
@@ -41,7 +46,7 @@ TrainCase train_mixed(int threads) {
   return {{22, 7, 46, 15, 33, 18, 9, 64, 27, 13, 20, 38, 11, 24, 30, 16}, threads};
 }
 
-TrainRun::TrainRun(TrainCase train) : case_(std::move(train)), encoder_(kStack) {
+TrainRun::TrainRun(TrainCase train) : case_(std::move(train)), encoder_(with_dropout(kStack, case_.dropout)) {
   initialize(encoder_, 1);
   constexpr double kWeightDecay = 0.01;  // PyTorch's default, of all parameters
   optimizer_ = make_adam({{.parameters = parameters(encoder_), .weight_decay = kWeightDecay}});

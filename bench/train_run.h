@@ -1,4 +1,4 @@
-// One step of training an encoder's layers (6 layers, 384 wide, 12 heads, 1536; no dropout): forward, mean squared
+// One step of training an encoder's layers (6 layers, 384 wide, 12 heads, 1536): forward, mean squared
 // error against random targets, backward and AdamW over all weights, as the peers' workers measure it.
 #pragma once
 
@@ -14,6 +14,7 @@ namespace heed::bench {
 struct TrainCase {
   std::vector<std::int64_t> lengths;  // of the sequences of the batch
   int threads = 1;
+  double dropout = 0;  // of attention weights, and of what attention and feed-forward add
 
   double flops() const;
 };

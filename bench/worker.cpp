@@ -94,7 +94,8 @@ json tokenize(const json& command) {
 json train(const json& command) {
   static std::map<std::string, std::unique_ptr<TrainRun>> prepared;
   const int threads = threads_of(command);
-  const TrainCase wanted = command.at("cmd") == "train_mixed" ? train_mixed(threads) : train_even(threads);
+  TrainCase wanted = command.at("cmd") == "train_mixed" ? train_mixed(threads) : train_even(threads);
+  wanted.dropout = command.value("dropout", 0.0);
   std::unique_ptr<TrainRun>& run = prepared[command.dump()];
   if (!run) run = std::make_unique<TrainRun>(wanted);
   const double seconds = median_seconds([&] { run->run(); });

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Races one training step of heed against PyTorch's: interleaved rounds, one process each.
 
-  race_training.py build/release/bin/heed_bench_worker [--rounds 15] [--threads 2] [--torch-library-path FOLDER]
+  race_training.py build/release/bin/heed_bench_worker [--rounds 15] [--threads 2] [--dropout 0.1]
+                   [--torch-library-path FOLDER]
 Two steps: train_minilm (16 sequences of 128 tokens) and train_mixed (16 of 7 to 64 tokens, which PyTorch pads to the
-longest). Prints the median seconds [min-max] of each, and PyTorch's median over heed's, round by round. PyTorch is
-Debian's python3-torch; the folder of an OpenMP build of OpenBLAS makes it faster.
+longest); with --dropout, of the attention weights and of what attention and feed-forward add. Prints the median seconds
+[min-max] of each, and PyTorch's median over heed's, round by round. PyTorch is Debian's python3-torch; the folder of an
+OpenMP build of OpenBLAS makes it faster.
 
   race_training.py --torch
 is PyTorch's side: one JSON command a line in, one answer {"t": seconds, "maxrss": bytes} out."""
@@ -23,7 +25,7 @@ LENGTHS = {"train_minilm": [128] * 16,
 LAYERS, WIDTH, HEADS, INNER = 6, 384, 12, 1536
 
 
-def torch_step(lengths):
+def torch_step(lengths, dropout):
     import torch
     from torch import nn
     from torch.nn import functional as F
@@ -38,9 +40,9 @@ def torch_step(lengths):
         def forward(self, x, bias):
             q, k, v = (part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in (self.query, self.key, self.value))
             scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-            weights = F.softmax(scores if bias is None else scores + bias, dim=-1)
-            x = self.norms[0](self.output((weights @ v).transpose(1, 2).flatten(2)) + x)
-            return self.norms[1](self.down(F.gelu(self.up(x))) + x)
+            weights = F.dropout(F.softmax(scores if bias is None else scores + bias, dim=-1), dropout)
+            x = self.norms[0](F.dropout(self.output((weights @ v).transpose(1, 2).flatten(2)), dropout) + x)
+            return self.norms[1](F.dropout(self.down(F.gelu(self.up(x))), dropout) + x)
 
     torch.manual_seed(1)
     layers = nn.ModuleList(Layer() for _ in range(LAYERS))
@@ -74,7 +76,7 @@ def serve_torch():
         torch.set_num_threads(command.get("T", 1))
         name = command["cmd"]
         if name not in prepared:
-            prepared[name] = torch_step(LENGTHS[name])
+            prepared[name] = torch_step(LENGTHS[name], command["dropout"])
             prepared[name]()
         times = []
         while sum(times) < 0.15 or (len(times) < 3 and sum(times) < 2):
@@ -106,6 +108,7 @@ def main():
     parser.add_argument("--torch", action="store_true")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--dropout", type=float, default=0)
     parser.add_argument("--torch-library-path", default="")
     arguments = parser.parse_args()
     if arguments.torch:
@@ -122,7 +125,7 @@ def main():
         times, memory = {worker: [] for worker in workers}, {}
         for round_ in range(arguments.rounds + 1):
             for worker, process in workers.items():
-                answer = process.ask(cmd=name, T=arguments.threads)
+                answer = process.ask(cmd=name, T=arguments.threads, dropout=arguments.dropout)
                 memory[worker] = answer["maxrss"]
                 if round_ > 0:  # the first round prepares
                     times[worker].append(answer["t"])

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "heed/attention/additive.h"
-#include "heed/attention/after_softmax.h"
 #include "heed/attention/problem.h"
+#include "heed/attention/relative_values.h"
 #include "heed/base/error.h"
 #include "heed/base/memory.h"
 #include "heed/base/parallel.h"
@@ -62,8 +62,8 @@ Computed compute(const AttentionInput& input, AttentionSummary* summary) {
     KernelCall<T> call(*problem);
     kernels::attention<T>(call.inputs(), result.out.mutable_data<T>(), problem->out_stride(),
                           result.log_sum.mutable_data<T>(), kernel_summary<T>(summary));
-    if (!problem->changes_weights()) return;
-    result.by_distance = apply_after_softmax<T>(call, result.log_sum.data<T>(), result.out.mutable_data<T>());
+    if (!problem->relative_values.defined()) return;
+    result.by_distance = add_relative_values<T>(call, result.log_sum.data<T>(), result.out.mutable_data<T>());
   });
   return result;
 }
@@ -76,9 +76,9 @@ void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq,
   const bool additive = call.additive != nullptr;
   if (additive) call.additive->prepare_backward();
   for (const auto& rule : call.rules) rule->prepare_backward();
-  std::optional<AfterSoftmaxRule<T>> last_rule;
-  if (c.problem->changes_weights()) {
-    last_rule.emplace(*c.problem, c.log_sum.data<T>(), c.out.data<T>(), g.grad().data<T>());
+  std::optional<RelativeValuesRule<T>> last_rule;
+  if (c.problem->relative_values.defined()) {
+    last_rule.emplace(call, c.log_sum.data<T>(), g.grad().data<T>());
     call.rule_pointers.push_back(&*last_rule);
   }
   kernels::attention_backward<T>(call.inputs(), c.out.data<T>(), g.grad().data<T>(), c.problem->out_stride(),
@@ -91,8 +91,7 @@ void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq,
     dk = call.additive->key_gradient();
     g.give(first, call.additive->weight_gradient());
   }
-  if (c.problem->relative_values.defined()) g.give(first + 1, last_rule->table_gradient(c.by_distance));
-  if (c.problem->dropout) last_rule->write_value_gradient(KernelCall<T>(*c.problem), dv.mutable_data<T>());
+  if (last_rule) g.give(first + 1, last_rule->table_gradient(c.by_distance));
   std::size_t input = first + 2;
   for (const auto& rule : call.rules) {
     for (const Tensor& gradient : rule->gradients()) g.give(input++, gradient);

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "heed/attention/additive.h"
 #include "heed/attention/attend.h"
+#include "heed/attention/weight_dropout.h"
 #include "heed/kernels/attention.h"
+#include "heed/kernels/ranges.h"
 
 namespace heed {
 
@@ -16,6 +19,12 @@ struct AttentionProblem {
 
   std::int64_t out_stride() const { return q.size(1) * v.size(2); }
   TermCall term_call() const { return {layout, q.size(1), scale}; }
+  // The keys that a query sees, both counted in their sequence.
+  kernels::Range visible(std::int64_t sequence, std::int64_t query) const {
+    if (!masked) return {0, layout.keys.length(sequence)};
+    const auto token = static_cast<std::size_t>(layout.queries.begin(sequence) + query);
+    return {visible_begin[token], visible_end[token]};
+  }
 
   Tensor q, k, v;  // heads and features of a token are contiguous, tokens may be further apart
   AttentionLayout layout;
@@ -26,8 +35,6 @@ struct AttentionProblem {
   Tensor additive_weight;  // undefined: dot product
   Tensor relative_values;  // undefined: none
   std::optional<AttentionDropout> dropout;
-  // Whether more than the kernel's own happens to the weights (attention/after_softmax.h).
-  bool changes_weights() const { return relative_values.defined() || dropout; }
 };
 
 // The kernel's view of a problem, with the rules it applies; one object a pass, since rules collect gradients.
@@ -45,6 +52,7 @@ struct KernelCall {
     if (p.additive_weight.defined()) {
       additive = std::make_unique<AdditiveFunction<T>>(p.q, p.k, p.additive_weight, p.layout);
     }
+    if (p.dropout) factors.emplace(*p.dropout, p.layout);
   }
 
   kernels::AttentionInputs<T> inputs() const {
@@ -65,13 +73,15 @@ struct KernelCall {
             .visible_begin = problem.masked ? problem.visible_begin.data() : nullptr,
             .visible_end = problem.masked ? problem.visible_end.data() : nullptr,
             .function = additive.get(),
-            .rules = rule_pointers};
+            .rules = rule_pointers,
+            .factors = factors ? &*factors : nullptr};
   }
 
   const AttentionProblem& problem;
   std::vector<std::unique_ptr<TermRule<T>>> rules;
   std::vector<kernels::ScoreRule<T>*> rule_pointers;
   std::unique_ptr<AdditiveFunction<T>> additive;
+  std::optional<DropoutFactors<T>> factors;
 };
 
 }  // namespace heed

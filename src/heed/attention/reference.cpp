@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "heed/attention/after_softmax.h"
 #include "heed/attention/attend.h"
 #include "heed/attention/problem.h"
 #include "heed/attention/term_base.h"
+#include "heed/attention/weight_dropout.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
@@ -41,11 +41,10 @@ Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& weight) {
 // 0 or 1 / (1 - p) for every weight of a sequence.
 Tensor dropout_factors(const AttentionProblem& problem, const Tensor& attention, std::int64_t sequence) {
   const std::int64_t queries = attention.size(1), keys = attention.size(2);
-  Tensor factors = Tensor::full(attention.shape(), 1, DType::f64);
-  for (std::int64_t row = 0; row < attention.size(0) * queries; ++row) {
-    double* first = factors.mutable_data<double>() + row * keys;
-    const kernels::ScoreTile<double> place{sequence, row / queries, row % queries, 1, 0, keys, first, keys};
-    drop_weights(*problem.dropout, place, problem.layout.position(sequence, row % queries), first);
+  Tensor factors = Tensor::empty(attention.shape(), DType::f64);
+  const DropoutFactors<double> dropout(*problem.dropout, problem.layout);
+  for (std::int64_t head = 0; head < attention.size(0); ++head) {
+    dropout.fill({sequence, head, 0, queries, 0, keys, factors.mutable_data<double>() + head * queries * keys, keys});
   }
   return factors.to(attention.dtype());
 }

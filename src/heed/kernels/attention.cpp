@@ -110,6 +110,7 @@ class ForwardWorker {
         output_columns_(round_up(in.value_width, kPanel<T>)),
         queries_(in.function ? 0 : kForwardRows * in.width),
         scores_(kForwardRows * kScoreStride<T>),
+        factors_(in.factors ? scores_.size() : 0),
         outputs_(kForwardRows * output_columns_),
         row_memory_((SoftmaxRows<T>::kArrays + 1) * kRowRoom),
         rows_(row_memory_.data(), kRowRoom),
@@ -125,6 +126,7 @@ class ForwardWorker {
       const auto block = panels_.block(span.block);
       source_.masked(tile, head, span, queries_.data(), block.keys, scores_.data());
       to_.summary.entropy ? softmax<true>(tile, span) : softmax<false>(tile, span);
+      if (in_.factors) multiply_by_factors(tile, head, span);
       multiply_panels<T>({tile.rows, in_.value_width, span.keys(), scores_.data(), kScoreStride<T>, 1,
                           block.values + span.begin * kPanel<T>, kKeyBlock * kPanel<T>, outputs_.data(),
                           output_columns_, true});
@@ -171,6 +173,14 @@ class ForwardWorker {
     }
   }
 
+  void multiply_by_factors(const QueryTile& tile, std::int64_t head, const KeySpan& span) {
+    in_.factors->fill(score_tile(tile, head, span, factors_.data()));
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      multiply_row(factors_.data() + r * kScoreStride<T>, scores_.data() + r * kScoreStride<T>,
+                   round_up(span.keys(), kStrip<T>));
+    }
+  }
+
   void finish(const QueryTile& tile, std::int64_t head) {
     const TileTag<T> d;
     const std::int64_t first = plan_.first_query(tile.sequence) + tile.begin;
@@ -199,7 +209,7 @@ class ForwardWorker {
   KeyValuePanels<T> panels_;
   ScoreSource<T> source_;
   std::int64_t output_columns_;
-  PoolArray<T> queries_, scores_, outputs_;
+  PoolArray<T> queries_, scores_, factors_, outputs_;
   PoolArray<T> row_memory_;
   SoftmaxRows<T> rows_;
   PoolArray<RowLinks<T>> links_;

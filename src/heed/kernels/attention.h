@@ -1,5 +1,5 @@
 // Exact attention in tiles, forward and backward, that never holds an n x n matrix: for every query row
-//   s_j = rules(score(q, k_j))   p = softmax(s) over the keys it may see   o = sum_j p_j v_j
+//   s_j = rules(score(q, k_j))   p = softmax(s) over the keys it may see   o = sum_j f_j p_j v_j,  f_j = 1 or a factor
 // with the online softmax of blocks of keys. Memory beyond inputs and outputs is one tile a thread.
 //
 // Law 1: keys are taken in blocks of kKeyBlock counted from the first key of the sequence, in ascending order; a block
@@ -56,6 +56,15 @@ class ScoreRule {
   virtual bool has_shared_parameters() const { return false; }
 };
 
+// What weights are multiplied by behind the softmax, as dropout does it. Called from several threads.
+template <class T>
+class WeightFactors {
+ public:
+  virtual ~WeightFactors() = default;
+  // Fills tile.scores with the factors of that place: the same ones in every pass.
+  virtual void fill(const ScoreTile<T>& tile) const = 0;
+};
+
 template <class T>
 struct AttentionInputs {
   const T* q = nullptr;
@@ -71,8 +80,9 @@ struct AttentionInputs {
   // intervals.
   const std::int64_t* visible_begin = nullptr;
   const std::int64_t* visible_end = nullptr;
-  ScoreFunction<T>* function = nullptr;  // null: scale * q . k
-  std::span<ScoreRule<T>* const> rules;  // applied in order
+  ScoreFunction<T>* function = nullptr;       // null: scale * q . k
+  std::span<ScoreRule<T>* const> rules;       // applied in order
+  const WeightFactors<T>* factors = nullptr;  // null: all 1; summaries and attention_rows() show p without them
 };
 
 // Streaming summaries of the attention rows, one entry a (query token, head), [N, H]; null: not wanted.

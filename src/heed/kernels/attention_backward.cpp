@@ -52,6 +52,7 @@ class BackwardWorker {
         scores_(in.rules.empty() ? 0 : (std::ssize(in.rules) + 1) * kTile),
         weights_(kTile),
         d_scores_(kTile),
+        factors_(in.factors ? kTile : 0),
         transposed_values_(kKeyBlock * in.value_width),
         dv_(kKeyBlock * value_width_) {
     if (!products_) return;
@@ -148,18 +149,14 @@ class BackwardWorker {
     multiply_panels<T>({tile.rows, span.keys(), in_.value_width, d_out(tile.begin), from_.out_stride, 1,
                         transposed_values_.data() + span.begin * in_.value_width, in_.value_width * kPanel<T>,
                         d_scores_.data(), kScoreStride<T>, false});
-    const std::int64_t columns = round_up(span.keys(), kStrip<T>);
-    for (std::int64_t r = 0; r < tile.rows; ++r) {
-      softmax_gradient_row(weights_.data() + r * kScoreStride<T>, delta_.data()[tile.begin + r],
-                           d_scores_.data() + r * kScoreStride<T>, columns);
-    }
+    softmax_backward(tile, span);
     // dV += P^T dO
     multiply_panels<T>({span.keys(), in_.value_width, tile.rows, weights_.data(), 1, kScoreStride<T>,
                         d_out_panels_.data() + tile.begin * kPanel<T>, queries() * kPanel<T>,
                         dv_.data() + span.begin * value_width_, value_width_, true});
     rules_backward(tile, span);
     if (!products_) {
-      in_.function->backward(score_tile(tile, span, d_scores_.data()));
+      in_.function->backward(score_tile(tile, head_, span, d_scores_.data()));
       return;
     }
     // dQ += dS K, dK += dS^T (scale Q)
@@ -171,6 +168,19 @@ class BackwardWorker {
                         dk_.data() + span.begin * width_, width_, true});
   }
 
+  // Turns dP into dS, and P into the weights that went to the values. The delta of a row, dO . o, holds with factors
+  // too.
+  void softmax_backward(const QueryTile& tile, const KeySpan& span) {
+    const std::int64_t columns = round_up(span.keys(), kStrip<T>);
+    if (in_.factors) in_.factors->fill(score_tile(tile, head_, span, factors_.data()));
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      const std::int64_t at = r * kScoreStride<T>;
+      if (in_.factors) multiply_row(factors_.data() + at, d_scores_.data() + at, columns);
+      softmax_gradient_row(weights_.data() + at, delta_.data()[tile.begin + r], d_scores_.data() + at, columns);
+      if (in_.factors) multiply_row(factors_.data() + at, weights_.data() + at, columns);
+    }
+  }
+
   // With rules, the scores before rule i stay in scores_ at i * kTile, for its backward.
   void make_weights(const QueryTile& tile, const KeySpan& span) {
     T* scores = in_.rules.empty() ? weights_.data() : scores_.data();
@@ -179,7 +189,7 @@ class BackwardWorker {
     for (const ScoreRule<T>* rule : in_.rules) {
       std::copy(scores, scores + tile.rows * kScoreStride<T>, scores + kTile);
       scores += kTile;
-      rule->apply(score_tile(tile, span, scores));
+      rule->apply(score_tile(tile, head_, span, scores));
     }
     if (!in_.rules.empty()) std::copy(scores, scores + tile.rows * kScoreStride<T>, weights_.data());
     source_.mask(tile, span, weights_.data());
@@ -192,14 +202,10 @@ class BackwardWorker {
 
   void rules_backward(const QueryTile& tile, const KeySpan& span) {
     for (std::int64_t i = std::ssize(in_.rules) - 1; i >= 0; --i) {
-      in_.rules[static_cast<std::size_t>(i)]->backward(score_tile(tile, span, scores_.data() + i * kTile),
-                                                       score_tile(tile, span, scores_.data() + (i + 1) * kTile),
-                                                       score_tile(tile, span, d_scores_.data()));
+      in_.rules[static_cast<std::size_t>(i)]->backward(score_tile(tile, head_, span, scores_.data() + i * kTile),
+                                                       score_tile(tile, head_, span, scores_.data() + (i + 1) * kTile),
+                                                       score_tile(tile, head_, span, d_scores_.data()));
     }
-  }
-
-  ScoreTile<T> score_tile(const QueryTile& tile, const KeySpan& span, T* scores) const {
-    return {tile.sequence, head_, tile.begin, tile.rows, span.first(), span.keys(), scores, kScoreStride<T>};
   }
 
   const AttentionInputs<T>& in_;
@@ -209,7 +215,7 @@ class BackwardWorker {
   bool products_;                     // scores are products of q and k, not of a ScoreFunction
   std::int64_t width_, value_width_;  // rounded up to panels
   std::int64_t sequence_ = 0, key_head_ = 0, head_ = 0;
-  PoolArray<T> scores_, weights_, d_scores_;                           // tiles
+  PoolArray<T> scores_, weights_, d_scores_, factors_;                 // tiles
   PoolArray<T> transposed_values_, dv_, transposed_keys_, keys_, dk_;  // of the key block
   PoolArray<T> delta_, d_out_panels_, scaled_, query_panels_, dq_;     // of the head
 };

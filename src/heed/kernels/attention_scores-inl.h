@@ -53,6 +53,11 @@ HWY_INLINE void for_each_span(const QueryTile& tile, const F& f) {
 }
 
 template <class T>
+ScoreTile<T> score_tile(const QueryTile& tile, std::int64_t head, const KeySpan& span, T* scores) {
+  return {tile.sequence, head, tile.begin, tile.rows, span.first(), span.keys(), scores, kScoreStride<T>};
+}
+
+template <class T>
 class ScoreSource {
  public:
   ScoreSource(const AttentionInputs<T>& in, const AttentionPlan<T>& plan) : in_(in), plan_(plan) {}
@@ -60,8 +65,7 @@ class ScoreSource {
   // The scores before all rules. queries: the rows of the tile times the scale, [rows, width]; keys: the packed block.
   ScoreTile<T> raw(const QueryTile& tile, std::int64_t head, const KeySpan& span, const T* queries, const T* keys,
                    T* scores) const {
-    const ScoreTile<T> result{tile.sequence, head,        tile.begin, tile.rows,
-                              span.first(),  span.keys(), scores,     kScoreStride<T>};
+    const ScoreTile<T> result = score_tile(tile, head, span, scores);
     if (in_.function) {
       in_.function->scores(result);
     } else {

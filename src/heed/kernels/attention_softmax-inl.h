@@ -163,6 +163,15 @@ HWY_INLINE void scale_row(T* row, std::int64_t columns, T factor) {
   }
 }
 
+template <class T>
+HWY_INLINE void multiply_row(const T* factors, T* row, std::int64_t columns) {
+  for_each_strip<T>(columns, [&](std::int64_t c) HEED_LAMBDA {
+    store_strip(map_strip(load_strip(factors + c), load_strip(row + c),
+                          [](auto f, auto x) HEED_LAMBDA { return hn::Mul(f, x); }),
+                row + c);
+  });
+}
+
 // Turns the scores of one key block into weights and adds to the sums of the row.
 template <bool kWeighted, class T>
 HWY_INLINE void softmax_row(T* scores, std::int64_t columns, T shift, T& sum, T& weighted_sum) {

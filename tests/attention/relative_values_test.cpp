@@ -1,5 +1,5 @@
 // Relative values, dropout and pointers: memory and errors; the table of cases has their numbers.
-#include "heed/attention/after_softmax.h"
+#include "heed/attention/relative_values.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ AttentionInput self_attention(std::int64_t count) {
           .keys = Offsets{count}};
 }
 
-TEST(AfterSoftmax, HoldsNoMatrixOfAllWeights) {
+TEST(RelativeValues, HoldsNoMatrixOfAllWeights) {
   constexpr std::int64_t kTokens = 2048;
   ThreadLimit threads(2);
   AttentionInput in = self_attention(kTokens);
@@ -42,7 +42,7 @@ TEST(AfterSoftmax, HoldsNoMatrixOfAllWeights) {
   EXPECT_LT(pool_stats().peak_bytes - before, kTokens * kTokens * sizeof(float) / 2);
 }
 
-TEST(AfterSoftmax, RefusesTablesThatDoNotFit) {
+TEST(RelativeValues, RefusesTablesThatDoNotFit) {
   AttentionInput in = self_attention(3);
   for (const Shape& shape : {Shape({4, 4}), Shape({5, 3}), Shape({5, 2, 4}), Shape({5})}) {
     in.relative_values = Tensor::zeros(shape);
