@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "heed/base/error.h"
@@ -31,6 +33,20 @@ TEST(Parallel, GrainKeepsSmallWorkTogether) {
   ranges = 0;
   parallel_for(100, 25, [&](std::int64_t, std::int64_t) { ++ranges; });
   EXPECT_EQ(ranges, 4);
+}
+
+// Whoever has item 0 waits until the 7 others are done, which only the other thread can do.
+TEST(Parallel, AThreadThatIsDoneHelpsTheOthers) {
+  ThreadLimit limit(2);
+  std::atomic<std::int64_t> done{0}, found{0};
+  parallel_for(8, 1, [&](std::int64_t begin, std::int64_t end) {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (begin == 0 && done < 7 && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+    if (begin == 0) found = done.load();
+    done += end - begin;
+  });
+  EXPECT_EQ(found, 7);
+  EXPECT_EQ(done, 8);
 }
 
 TEST(Parallel, NestedCallsRunInsideTheirRange) {

@@ -1,4 +1,4 @@
-// Parallel loops with a fixed split: which thread does an item never changes what the item computes (law 1).
+// Parallel loops: which thread does an item never changes what the item computes (law 1).
 //
 // The default thread count is what this process may really use: its CPU affinity mask and its cgroup quota, whichever
 // is smaller. ThreadLimit sets another count for the calls made by the current thread while it lives.
@@ -32,9 +32,9 @@ using RangeBody = void (*)(const void* body, std::int64_t begin, std::int64_t en
 void parallel_ranges(std::int64_t count, std::int64_t grain, const void* body, RangeBody call);
 }  // namespace detail
 
-// Calls body(begin, end) on disjoint ranges that cover [0, count), one range a thread. A range has at least `grain`
-// items, so that small work stays on the calling thread. Nested calls run serially. The first exception (of the
-// lowest range) is thrown again on the calling thread after all ranges ended.
+// Calls body(begin, end) on disjoint ranges of at least `grain` items that cover [0, count): small work stays on the
+// calling thread. A thread that is done with its own ranges helps the others, since cores are not equally fast. Nested
+// calls run serially. The first exception (of the lowest range) is thrown again on the calling thread after all ended.
 template <class Body>
 void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   detail::parallel_ranges(count, grain, &body, [](const void* b, std::int64_t begin, std::int64_t end) {

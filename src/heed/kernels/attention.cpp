@@ -226,16 +226,18 @@ void attention(const AttentionInputs<T>& in, T* out, std::int64_t out_stride, T*
   std::int64_t total = 0;
   for (std::int64_t b = 0; b < plan.sequences(); ++b) total += in.query_heads * plan.cost_of_sequence(b);
   constexpr std::int64_t kLeastCost = 1 << 11;  // scores that are worth another thread
-  const std::int64_t parts = std::clamp<std::int64_t>(total / kLeastCost, 1, current_threads());
-  parallel_for(parts, 1, [&](std::int64_t first_part, std::int64_t last_part) HWY_ATTR {
+  const AttentionParts parts(total, kLeastCost, plan.sequences() * in.query_heads);
+  parallel_for(parts.count, 1, [&](std::int64_t first_part, std::int64_t last_part) HWY_ATTR {
     // Parts are contiguous in (sequence, head, tile) and of about equal cost.
-    const Range mine{total * first_part / parts, total * last_part / parts};
+    const Range mine{total * first_part / parts.count, total * last_part / parts.count};
     ForwardWorker<T> worker(in, plan, to);
     std::int64_t at = 0;
     for (std::int64_t b = 0; b < plan.sequences(); ++b) {
       for (std::int64_t head = 0; head < in.query_heads; ++head) {
+        const std::int64_t head_begin = at;
         for (std::int64_t i = plan.first_tile(b); i < plan.first_tile(b + 1); ++i) {
-          if (at >= mine.begin && at < mine.end) worker.run(plan.tile(i), head);
+          const std::int64_t begin = parts.whole_heads ? head_begin : at;
+          if (begin >= mine.begin && begin < mine.end) worker.run(plan.tile(i), head);
           at += plan.cost(plan.tile(i));
         }
       }

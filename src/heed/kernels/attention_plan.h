@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "heed/base/error.h"
+#include "heed/base/parallel.h"
 #include "heed/kernels/attention.h"
 #include "heed/kernels/pool_array.h"
 #include "heed/kernels/ranges.h"
@@ -15,6 +16,19 @@ namespace heed::kernels {
 struct QueryTile {
   std::int64_t sequence, begin, rows;
   Range keys, shared;
+};
+
+// How a pass is split that costs so much and has so many heads (of all sequences). Where threads can have about the
+// same number of whole heads they have them in several parts, so that they can help each other; else in one part, since
+// whoever begins inside a head packs its keys and values once more.
+struct AttentionParts {
+  AttentionParts(std::int64_t cost, std::int64_t least_cost, std::int64_t heads) {
+    const std::int64_t threads = std::clamp<std::int64_t>(cost / least_cost, 1, current_threads());
+    whole_heads = heads >= 8 * threads || heads % threads == 0;
+    count = whole_heads ? std::min(heads, 8 * threads) : threads;
+  }
+  std::int64_t count;
+  bool whole_heads;
 };
 
 template <class T>

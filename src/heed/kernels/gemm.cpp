@@ -180,7 +180,8 @@ class Part {
   PoolArray<T> a_scratch_, sums_;
 };
 
-// Splits C between the threads, so that the largest part is as small as possible.
+// Splits C between the threads, so that the largest part is as small as possible, and each part into blocks of rows,
+// with which other threads may help.
 template <class T>
 void multiply(const Product<T>& p) {
   const std::int64_t tiles = ceil_div(p.M, kTileRows<T>), panels = p.b->panels();
@@ -194,12 +195,15 @@ void multiply(const Product<T>& p) {
     const std::int64_t cost = ceil_div(tiles, r) * (ceil_div(panels, c) + (p.transposed_a ? 1 : 0));
     if (cost < least) least = cost, row_parts = r, panel_parts = c;
   }
-  parallel_for(row_parts * panel_parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      Part<T>(p, part_of({0, p.M}, row_parts, i / panel_parts), part_of({0, panels}, panel_parts, i % panel_parts))
-          .run();
-    }
-  });
+  row_parts *= ceil_div(ceil_div(p.M, row_parts), kBlockRows);
+  const std::int64_t parts = row_parts * panel_parts;
+  parallel_for(
+      parts, ceil_div(kLeastWork * parts, std::max<std::int64_t>(1, work)), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          Part<T>(p, part_of({0, p.M}, row_parts, i / panel_parts), part_of({0, panels}, panel_parts, i % panel_parts))
+              .run();
+        }
+      });
 }
 
 void multiply_f32(const Product<float>& p) {

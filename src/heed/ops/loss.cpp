@@ -11,6 +11,8 @@
 namespace heed {
 namespace {
 
+constexpr std::int64_t kLossGrain = 1 << 13;  // elements that are worth a thread
+
 // Sums `losses` (f64, one per item) in order and shapes the result of a loss.
 Tensor reduced(Reduction reduction, std::span<const double> losses, const Shape& shape, double divisor, DType dtype) {
   if (reduction == Reduction::none) return Tensor::from(losses, shape).to(dtype);
@@ -165,11 +167,13 @@ Tensor mean_squared_error(const Tensor& prediction, const Tensor& target, Reduct
   const Tensor p = prediction.contiguous(), t = target.contiguous();
   PoolVector<double> losses(static_cast<std::size_t>(p.count()));
   visit_float("mean_squared_error", p.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    for (std::int64_t i = 0; i < p.count(); ++i) {
-      const double difference = static_cast<double>(p.data<T>()[i]) - static_cast<double>(t.data<T>()[i]);
-      losses[static_cast<std::size_t>(i)] = difference * difference;
-    }
+    const auto *from = p.data<decltype(zero)>(), *to = t.data<decltype(zero)>();
+    parallel_for(p.count(), kLossGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double difference = static_cast<double>(from[i]) - static_cast<double>(to[i]);
+        losses[static_cast<std::size_t>(i)] = difference * difference;
+      }
+    });
   });
   const auto divisor = static_cast<double>(p.count());
   return record("mean_squared_error", reduced(reduction, losses, p.shape(), divisor, p.dtype()), {prediction, target},
@@ -180,12 +184,15 @@ Tensor mean_squared_error(const Tensor& prediction, const Tensor& target, Reduct
                     Tensor d = Tensor::empty(p.shape(), p.dtype());
                     visit_float("mean_squared_error", p.dtype(), [&](auto zero) {
                       using T = decltype(zero);
+                      const T *from = p.data<T>(), *to = t.data<T>();
                       T* out = d.mutable_data<T>();
-                      for (std::int64_t i = 0; i < p.count(); ++i) {
-                        out[i] =
-                            static_cast<T>(item_gradient<T>(reduction, g.grad(), i, divisor) * sign *
-                                           (static_cast<double>(p.data<T>()[i]) - static_cast<double>(t.data<T>()[i])));
-                      }
+                      parallel_for(p.count(), kLossGrain, [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t i = begin; i < end; ++i) {
+                          const double difference = static_cast<double>(from[i]) - static_cast<double>(to[i]);
+                          out[i] =
+                              static_cast<T>(item_gradient<T>(reduction, g.grad(), i, divisor) * sign * difference);
+                        }
+                      });
                     });
                     g.give(input, d);
                   }
