@@ -13,8 +13,7 @@ namespace heed {
 template <class T>
 class DropoutFactors : public kernels::WeightFactors<T> {
  public:
-  DropoutFactors(const AttentionDropout& dropout, const AttentionLayout& layout)
-      : dropout_(dropout), layout_(layout) {}
+  DropoutFactors(const AttentionDropout& dropout, const AttentionLayout& layout) : dropout_(dropout), layout_(layout) {}
   // tile.scores = keep / (1 - p)
   void fill(const kernels::ScoreTile<T>& tile) const override;
 
