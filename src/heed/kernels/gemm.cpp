@@ -1,6 +1,6 @@
-// The loops around the register tile. A part of C (one thread's) is computed in blocks of rows and of K, so that a
-// block of A stays in the level 2 cache while the panels of B pass by. Sums that continue in the next block of K wait
-// in C, or, where C must keep its old values until the end, in scratch memory.
+// The loops around the register tile. C is computed in parts of few rows, and in blocks of K, so that a block of A
+// stays in the level 2 cache while the panels of B pass by. Sums that continue in the next block of K wait in C, or,
+// where C must keep its old values until the end, in scratch memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/gemm.cpp"
 #include <hwy/foreach_target.h>
@@ -42,9 +42,10 @@ using detail::Product;
 
 template <class T>
 inline constexpr std::int64_t kBlockK = 4096 / sizeof(T);
-inline constexpr std::int64_t kBlockRows = 96;
+template <class T>
+inline constexpr std::int64_t kMostTiles = HWY_MAX(1, 96 / kTileRows<T>);  // of rows, in a part
 
-// Rows and panels of C that one thread computes.
+// Rows and panels of C, computed by one thread.
 template <class T>
 class Part {
  public:
@@ -57,20 +58,15 @@ class Part {
 
   void run() {
     const std::int64_t K = p_.b->rows();
-    const std::int64_t blocks = ceil_div(rows_.size(), kBlockRows);
-    const std::int64_t most_rows = ceil_div(rows_.size(), blocks);
     // With one tile of rows nothing of B is used twice, so there is nothing to keep in a cache.
-    const std::int64_t k_blocks = most_rows <= kTileRows<T> ? 1 : std::max<std::int64_t>(1, ceil_div(K, kBlockK<T>));
-    if (p_.transposed_a) a_scratch_ = PoolArray<T>(most_rows * ceil_div(K, k_blocks) + kLanes<T>);
+    const std::int64_t k_blocks = rows_.size() <= kTileRows<T> ? 1 : std::max<std::int64_t>(1, ceil_div(K, kBlockK<T>));
+    if (p_.transposed_a) a_scratch_ = PoolArray<T>(rows_.size() * ceil_div(K, k_blocks) + kLanes<T>);
     // Sums that C cannot hold, of one group of panels, or of all if they wait there for the next block of K.
     sums_wait_ = sums_apart_ && k_blocks > 1;
     if (sums_apart_ || columns_.size() < panels_.size() * kPanel) {
-      sums_ = PoolArray<T>(most_rows * (sums_wait_ ? panels_.size() * kPanel : kMostVectors<T> * kLanes<T>));
+      sums_ = PoolArray<T>(rows_.size() * (sums_wait_ ? panels_.size() * kPanel : kMostVectors<T> * kLanes<T>));
     }
-    for (std::int64_t i = 0; i < blocks; ++i) {
-      block_ = part_of(rows_, blocks, i);
-      for (std::int64_t j = 0; j < k_blocks; ++j) run_block(part_of({0, K}, k_blocks, j), j > 0, j + 1 == k_blocks);
-    }
+    for (std::int64_t j = 0; j < k_blocks; ++j) run_block(part_of({0, K}, k_blocks, j), j > 0, j + 1 == k_blocks);
   }
 
  private:
@@ -81,35 +77,35 @@ class Part {
   }
 
   void run_block(Range k, bool continues, bool last) {
-    const std::int64_t tiles = ceil_div(block_.size(), kTileRows<T>);
+    const std::int64_t tiles = ceil_div(rows_.size(), kTileRows<T>);
     if (p_.transposed_a && k.size() > 0) pack_a(k, tiles);
     for (std::int64_t panel = panels_.begin; panel < panels_.end;) {
       const TileWidth width = width_at(panel, tiles);
-      const std::int64_t vectors = tile_vectors<T>(static_cast<int>(ceil_div(block_.size(), tiles)), width);
+      const std::int64_t vectors = tile_vectors<T>(static_cast<int>(ceil_div(rows_.size(), tiles)), width);
       const std::int64_t end = panel + ceil_div(vectors, kPanelVectors<T>);
       run_panels({panel, end}, width, vectors, k, tiles, continues, last);
       panel = end;
     }
   }
 
-  // The widest tile that fits the panels left. Only a block of a single tile of rows has wide ones.
+  // The widest tile that fits the panels left. Only a part of a single tile of rows has wide ones.
   TileWidth width_at(std::int64_t panel, std::int64_t tiles) const {
     if (columns_.end - panel * kPanel <= kLanes<T>) return kNarrow;
     const std::int64_t vectors = (panels_.end - panel) * kPanelVectors<T>;
     for (const TileWidth width : {kWidest, kDouble}) {
-      if (tiles == 1 && !p_.transposed_a && tile_vectors<T>(static_cast<int>(block_.size()), width) <= vectors) {
+      if (tiles == 1 && !p_.transposed_a && tile_vectors<T>(static_cast<int>(rows_.size()), width) <= vectors) {
         return width;
       }
     }
     return kTileVectors<T> <= vectors ? kNormal : kNarrow;
   }
 
-  // All tiles of the block of rows for a group of panels.
+  // All tiles of rows for a group of panels.
   void run_panels(Range panels, TileWidth width, std::int64_t vectors, Range k, std::int64_t tiles, bool continues,
                   bool last) {
     const Range columns = columns_of(panels);
     const bool partial = columns.size() < panels.size() * kPanel;
-    T* c = p_.c + block_.begin * p_.ldc + columns.begin;
+    T* c = p_.c + rows_.begin * p_.ldc + columns.begin;
     T* sum = c;
     std::int64_t sum_ld = p_.ldc;
     if (sums_apart_ || partial) {
@@ -125,18 +121,19 @@ class Part {
     work.ldc = p_.ldc;
     const bool more = panels.end < panels_.end;
     const T* next_b = more ? work.b + panels.size() * work.panel_stride : work.b;
-    if (width == kNarrow && !p_.transposed_a) tiles = ceil_div(block_.size(), kMostRows<T>);
+    if (width == kNarrow && !p_.transposed_a) tiles = ceil_div(rows_.size(), kMostRows<T>);
     work.next_b_step = ceil_div(kPanel, tiles);
     for (std::int64_t i = 0; i < tiles; ++i) {
-      const Range rows = part_of({0, block_.size()}, tiles, i);
+      const Range rows = part_of({0, rows_.size()}, tiles, i);
       set_a(work, rows, k);
       work.sum = sum + rows.begin * sum_ld;
-      work.next_c = rows.end < block_.size() ? c + rows.end * p_.ldc : c + (more ? columns.size() : 0);
+      work.next_c = rows.end < rows_.size() ? c + rows.end * p_.ldc : c + (more ? columns.size() : 0);
       work.next_b = next_b + std::min(k.size() * kPanel, i * k.size() * work.next_b_step);
+      if (last && !plain_) prefetch_operands(*p_.epilogue, rows_.begin + rows.begin, columns.begin, rows.size());
       const auto row_index = static_cast<std::size_t>(rows.size() - 1);
       (p_.transposed_a ? kTiles<true, T>[row_index] : kTiles<false, T>[row_index])[width](work);
       if (last && (!plain_ || partial)) {
-        finish_block(EpilogueBlock<T>{block_.begin + rows.begin, columns.begin, rows.size(), columns.size(), work.sum,
+        finish_block(EpilogueBlock<T>{rows_.begin + rows.begin, columns.begin, rows.size(), columns.size(), work.sum,
                                       sum_ld, p_.c, p_.ldc},
                      *p_.epilogue);
       }
@@ -148,17 +145,17 @@ class Part {
       work.a = a_scratch_.data() + rows.begin * k.size();
       work.k_stride = rows.size();
     } else {
-      work.a = p_.a + (block_.begin + rows.begin) * p_.lda + k.begin;
+      work.a = p_.a + (rows_.begin + rows.begin) * p_.lda + k.begin;
       work.row_stride = p_.lda;
     }
   }
 
-  // Copies the block of the transposed A so that each tile reads it in one stream: [tile][k][row of the tile].
+  // Copies the rows of the transposed A so that each tile reads it in one stream: [tile][k][row of the tile].
   void pack_a(Range k, std::int64_t tiles) {
     const TileTag<T> d;
     for (std::int64_t i = 0; i < tiles; ++i) {
-      const Range rows = part_of({0, block_.size()}, tiles, i);
-      const std::int64_t m = block_.begin + rows.begin, R = rows.size();
+      const Range rows = part_of({0, rows_.size()}, tiles, i);
+      const std::int64_t m = rows_.begin + rows.begin, R = rows.size();
       const T* from = p_.a + k.begin * p_.lda + m;
       T* to = a_scratch_.data() + rows.begin * k.size();
       if (R <= kLanes<T> && m + kLanes<T> <= p_.M) {
@@ -173,15 +170,15 @@ class Part {
   }
 
   const Product<T>& p_;
-  Range rows_, panels_, columns_, block_{};
+  Range rows_, panels_, columns_;
   bool plain_;       // the epilogue changes nothing
   bool sums_apart_;  // the epilogue reads C as it was before
   bool sums_wait_ = false;
   PoolArray<T> a_scratch_, sums_;
 };
 
-// Splits C between the threads, so that the largest part is as small as possible, and each part into blocks of rows,
-// with which other threads may help.
+// Splits C between the threads, so that the largest share is as small as possible, and each share into parts of whole
+// tiles of rows, with which other threads may help.
 template <class T>
 void multiply(const Product<T>& p) {
   const std::int64_t tiles = ceil_div(p.M, kTileRows<T>), panels = p.b->panels();
@@ -195,15 +192,16 @@ void multiply(const Product<T>& p) {
     const std::int64_t cost = ceil_div(tiles, r) * (ceil_div(panels, c) + (p.transposed_a ? 1 : 0));
     if (cost < least) least = cost, row_parts = r, panel_parts = c;
   }
-  row_parts *= ceil_div(ceil_div(p.M, row_parts), kBlockRows);
+  row_parts *= ceil_div(ceil_div(tiles, row_parts), kMostTiles<T>);
   const std::int64_t parts = row_parts * panel_parts;
-  parallel_for(
-      parts, ceil_div(kLeastWork * parts, std::max<std::int64_t>(1, work)), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          Part<T>(p, part_of({0, p.M}, row_parts, i / panel_parts), part_of({0, panels}, panel_parts, i % panel_parts))
-              .run();
-        }
-      });
+  const std::int64_t grain = ceil_div(kLeastWork * parts, std::max<std::int64_t>(1, work));
+  parallel_for(parts, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Range mine = part_of({0, tiles}, row_parts, i / panel_parts);
+      const Range rows{mine.begin * kTileRows<T>, std::min(mine.end * kTileRows<T>, p.M)};
+      Part<T>(p, rows, part_of({0, panels}, panel_parts, i % panel_parts)).run();
+    }
+  });
 }
 
 void multiply_f32(const Product<float>& p) {

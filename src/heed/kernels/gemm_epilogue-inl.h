@@ -28,6 +28,17 @@ struct EpilogueBlock {
   std::int64_t ldc;
 };
 
+// Fetches what the epilogue of these rows, one panel wide, will read and write beside the sums, while their products
+// are computed: the distance of rows defeats the hardware.
+template <class T>
+HWY_INLINE void prefetch_operands(const Epilogue<T>& e, std::int64_t m, std::int64_t n, std::int64_t rows) {
+  for (std::int64_t r = m; r < m + rows; ++r) {
+    if (e.derivative) __builtin_prefetch(e.derivative + r * e.derivative_ld + n, 1);
+    if (e.factor) __builtin_prefetch(e.factor + r * e.factor_ld + n);
+    if (e.residual) __builtin_prefetch(e.residual + r * e.residual_ld + n);
+  }
+}
+
 template <Activation A, bool kDerivative, class T>
 void finish_block(const EpilogueBlock<T>& block, const Epilogue<T>& e) {
   const hn::ScalableTag<T> d;
