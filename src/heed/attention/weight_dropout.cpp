@@ -19,7 +19,8 @@ void DropoutFactors<T>::fill(const kernels::ScoreTile<T>& tile) const {
       const std::uint64_t stream = stream_id(dropout_.key.stream, tile.sequence, tile.head, position, block);
       std::fill(factors, factors + kBlock, T{1});
       kernels::dropout<T>(factors, factors, last - block, dropout_.probability, {dropout_.key.seed, stream});
-      std::copy(factors + first - block, factors + last - block, tile.scores + r * tile.ld + first - tile.key_begin);
+      std::copy(factors + (first - block), factors + (last - block),
+                tile.scores + (r * tile.ld + first - tile.key_begin));
     }
   }
 }
