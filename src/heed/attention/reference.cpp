@@ -84,9 +84,8 @@ Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weight
     for (const Term& term : input.terms) scores = term->reference(scores, b, problem.term_call());
     if (problem.masked) {
       scores = add(scores, score_constant(scores, [&](std::int64_t, std::int64_t i, std::int64_t j) {
-                     const auto token = static_cast<std::size_t>(layout.queries.begin(b) + i);
-                     const bool seen = j >= problem.visible_begin[token] && j < problem.visible_end[token];
-                     return seen ? 0.0 : -std::numeric_limits<double>::infinity();
+                     const kernels::Range seen = problem.visible(b, i);
+                     return j >= seen.begin && j < seen.end ? 0.0 : -std::numeric_limits<double>::infinity();
                    }));
     }
     Tensor attention = softmax(scores);  // a row of -inf gives zeros
