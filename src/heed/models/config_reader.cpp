@@ -1,7 +1,6 @@
 #include "heed/models/config_reader.h"
 
 #include <cmath>
-#include <map>
 
 namespace heed {
 namespace {
@@ -53,34 +52,29 @@ double ConfigReader::positive(const std::string& field, double fallback) {
   return value;
 }
 
-Activation ConfigReader::activation(const std::string& field, const std::string& fallback) {
-  static const std::map<std::string, Activation> names = {{"gelu", Activation::gelu},
-                                                          {"gelu_python", Activation::gelu},
-                                                          {"gelu_new", Activation::gelu_tanh},
-                                                          {"gelu_fast", Activation::gelu_tanh},
-                                                          {"gelu_pytorch_tanh", Activation::gelu_tanh},
-                                                          {"relu", Activation::relu},
-                                                          {"silu", Activation::silu},
-                                                          {"swish", Activation::silu},
-                                                          {"tanh", Activation::tanh},
-                                                          {"sigmoid", Activation::sigmoid},
-                                                          {"linear", Activation::none}};
-  const auto name = get<std::string>(field, fallback);
-  const auto found = names.find(name);
-  if (found == names.end()) {
-    std::string list;
-    for (const auto& [known, activation] : names) list += (list.empty() ? "" : ", ") + known;
-    refuse(field, "\"" + name + "\"", "one of " + list);
+std::int64_t ConfigReader::divisor(const std::string& field, std::int64_t fallback, const char* whole_field,
+                                   std::int64_t whole) {
+  const std::int64_t parts = size(field, fallback, 1, 1 << 16);
+  if (whole % parts != 0) {
+    refuse(field, std::to_string(parts), std::string("a divisor of ") + whole_field + ", " + std::to_string(whole));
   }
-  return found->second;
+  return parts;
 }
 
-TextPositions ConfigReader::position_kind() {
-  const auto name = get<std::string>("position_embedding_type", "absolute");
-  if (name == "absolute") return TextPositions::absolute;
-  if (name == "relative_key") return TextPositions::relative_key;
-  if (name == "relative_key_query") return TextPositions::relative_key_query;
-  refuse("position_embedding_type", "\"" + name + "\"", "absolute, relative_key or relative_key_query");
+kernels::Activation ConfigReader::activation(const std::string& field, const std::string& fallback) {
+  using kernels::Activation;
+  return choice<Activation>(field, fallback,
+                            {{"gelu", Activation::gelu},
+                             {"gelu_python", Activation::gelu},
+                             {"gelu_new", Activation::gelu_tanh},
+                             {"gelu_fast", Activation::gelu_tanh},
+                             {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                             {"relu", Activation::relu},
+                             {"silu", Activation::silu},
+                             {"swish", Activation::silu},
+                             {"tanh", Activation::tanh},
+                             {"sigmoid", Activation::sigmoid},
+                             {"linear", Activation::none}});
 }
 
 std::vector<std::string> ConfigReader::labels() {
@@ -122,27 +116,6 @@ void ConfigReader::finish() {
                   " is not a field that is known for this model_type; it may change the result. Remove it if it does "
                   "not");
   }
-}
-
-void read_common_fields(ConfigReader& reader, EncoderConfig& config) {
-  config.vocabulary = reader.size("vocab_size", config.vocabulary);
-  config.width = reader.size("hidden_size", config.width, 1, 1 << 20);
-  config.embedding_width = config.width;
-  config.layers = reader.size("num_hidden_layers", config.layers, 1, 10'000);
-  config.groups = config.layers;
-  config.heads = reader.size("num_attention_heads", config.heads, 1, 1 << 16);
-  if (config.width % config.heads != 0) {
-    reader.refuse("num_attention_heads", std::to_string(config.heads),
-                  "a divisor of hidden_size, " + std::to_string(config.width));
-  }
-  config.inner = reader.size("intermediate_size", config.inner);
-  config.positions = reader.size("max_position_embeddings", config.positions);
-  config.epsilon = reader.positive("layer_norm_eps", config.epsilon);
-  config.dropout = reader.probability("hidden_dropout_prob", config.dropout);
-  config.attention_dropout = reader.probability("attention_probs_dropout_prob", config.attention_dropout);
-  config.initializer_deviation = reader.positive("initializer_range", config.initializer_deviation);
-  config.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
-  config.labels = reader.labels();
 }
 
 }  // namespace heed

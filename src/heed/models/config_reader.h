@@ -2,13 +2,14 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "heed/base/json.h"
-#include "heed/models/encoder_config.h"
+#include "heed/kernels/activation.h"
 
 namespace heed {
 
@@ -26,8 +27,19 @@ class ConfigReader {
                     std::int64_t high = std::int64_t{1} << 24);
   double probability(const std::string& field, double fallback);  // 0 <= p < 1
   double positive(const std::string& field, double fallback);     // finite, > 0
-  Activation activation(const std::string& field, const std::string& fallback);
-  TextPositions position_kind();
+  // A number of parts of something that has `whole`, by the field that says so.
+  std::int64_t divisor(const std::string& field, std::int64_t fallback, const char* whole_field, std::int64_t whole);
+  kernels::Activation activation(const std::string& field, const std::string& fallback);
+  // One of several words.
+  template <class T>
+  T choice(const std::string& field, const std::string& fallback, const std::map<std::string, T>& choices) {
+    const auto name = get<std::string>(field, fallback);
+    const auto found = choices.find(name);
+    if (found != choices.end()) return found->second;
+    std::string list;
+    for (const auto& [known, value] : choices) list += (list.empty() ? "" : ", ") + known;
+    refuse(field, "\"" + name + "\"", "one of " + list);
+  }
   std::vector<std::string> labels();
   // A field that changes the result and has one value that is supported; another is refused.
   void only(const std::string& field, const Json& value);
@@ -43,8 +55,5 @@ class ConfigReader {
   std::string where_;
   std::set<std::string> known_;
 };
-
-// What BERT, RoBERTa, ELECTRA, ALBERT and MPNet call by the same names; `config` holds the defaults.
-void read_common_fields(ConfigReader& reader, EncoderConfig& config);
 
 }  // namespace heed

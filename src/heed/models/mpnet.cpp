@@ -1,45 +1,46 @@
 // MPNet: positions counted as RoBERTa does, no token types, and one bias of distances for all layers.
-#include "heed/models/encoder_family.h"
+#include "heed/models/bert.h"
 
 namespace heed {
 namespace {
 
-EncoderConfig read_mpnet(ConfigReader& reader) {
-  EncoderConfig config{.vocabulary = 30527, .width = 768, .heads = 12, .inner = 3072, .positions = 512, .layers = 12};
-  config.dropout = config.attention_dropout = 0.1;
-  read_common_fields(reader, config);
-  config.activation = reader.activation("hidden_act", "gelu");
-  config.padding_id = 1;  // not a field
-  config.position_kind = TextPositions::absolute_and_bias;
-  config.distance_buckets = reader.size("relative_attention_num_buckets", 32, 2, 4096);
-  if (config.distance_buckets % 2 != 0) {
-    reader.refuse("relative_attention_num_buckets", std::to_string(config.distance_buckets), "an even number");
+std::vector<PublishedName> mpnet_names() {
+  const std::string layer = "layer.#.", theirs = "encoder.layer.#.";
+  return {{"word", "embeddings.word_embeddings"},
+          {"position", "embeddings.position_embeddings"},
+          {"embedding_norm", "embeddings.LayerNorm"},
+          {"distance_bias", "encoder.relative_attention_bias.weight"},
+          {layer + "attention.query_key_value", theirs + "attention.attn.{q,k,v}"},
+          {layer + "attention.output", theirs + "attention.attn.o"},
+          {layer + "attention_norm", theirs + "attention.LayerNorm"},
+          {layer + "feed_forward.up", theirs + "intermediate.dense"},
+          {layer + "feed_forward.down", theirs + "output.dense"},
+          {layer + "feed_forward_norm", theirs + "output.LayerNorm"},
+          {"pooler", "pooler.dense"}};
+}
+
+void read_mpnet(ConfigReader& reader, ModelConfig& config) {
+  BertConfig bert = bert_defaults(30527, 768, 12, 3072, 12, 0.1);
+  read_common_fields(reader, bert);
+  bert.stack.block.feed_forward.activation = reader.activation("hidden_act", "gelu");
+  bert.padding_id = 1;  // not a field
+  bert.positions = TextPositions::absolute_and_bias;
+  bert.distance_buckets = reader.size("relative_attention_num_buckets", 32, 2, 4096);
+  if (bert.distance_buckets % 2 != 0) {
+    reader.refuse("relative_attention_num_buckets", std::to_string(bert.distance_buckets), "an even number");
   }
-  config.sequence_dropout = config.token_dropout = config.dropout;
-  return config;
+  describe(config, reader, bert, mpnet_names());
+  config.heads = {dense_classifier(Activation::tanh, bert.hidden_size(), bert.dropout()),
+                  token_head(HeadKind::token_classification, "classifier", bert.dropout()),
+                  lm_head(bert.hidden_size(), bert.stack.block.norm, bert.tie_word_embeddings),
+                  token_head(HeadKind::question_answering, "qa_outputs", 0)};
 }
 
 }  // namespace
 
-const EncoderFamily& mpnet_family() {
-  const std::string layer = "layer.#.", theirs = "encoder.layer.#.";
-  static const EncoderFamily family{
-      .model_type = "mpnet",
-      .class_name = "MPNet",
-      .prefix = "mpnet.",
-      .read_config = read_mpnet,
-      .names = {{"word", "embeddings.word_embeddings"},
-                {"position", "embeddings.position_embeddings"},
-                {"embedding_norm", "embeddings.LayerNorm"},
-                {"distance_bias", "encoder.relative_attention_bias.weight"},
-                {layer + "attention.query_key_value", theirs + "attention.attn.{q,k,v}"},
-                {layer + "attention.output", theirs + "attention.attn.o"},
-                {layer + "attention_norm", theirs + "attention.LayerNorm"},
-                {layer + "feed_forward.up", theirs + "intermediate.dense"},
-                {layer + "feed_forward.down", theirs + "output.dense"},
-                {layer + "feed_forward_norm", theirs + "output.LayerNorm"},
-                {"pooler", "pooler.dense"}},
-      .heads = {dense_classifier(Activation::tanh), token_head("classifier"), lm_head(), answer_head("qa_outputs")}};
+const ModelFamily& mpnet_family() {
+  static const ModelFamily family{
+      .model_type = "mpnet", .class_name = "MPNet", .prefix = "mpnet.", .read = read_mpnet};
   return family;
 }
 

@@ -8,7 +8,7 @@ namespace heed {
 namespace {
 
 // name = path or path.rest: the rest, with its dot.
-std::optional<std::string> rest_behind(const std::string& path, const std::string& name) {
+std::optional<std::string> rest_after(const std::string& path, const std::string& name) {
   if (!name.starts_with(path)) return {};
   if (name.size() > path.size() && name[path.size()] != '.') return {};
   return name.substr(path.size());
@@ -32,10 +32,16 @@ std::vector<std::string> alternatives(const std::string& name) {
   return names;
 }
 
+// # and @ of `theirs` filled in for our block of this number.
+std::string numbered(const std::string& theirs, std::int64_t block, std::int64_t blocks_per_group) {
+  if (theirs.find('@') == std::string::npos) return replaced(theirs, "#", std::to_string(block));
+  return replaced(replaced(theirs, "@", std::to_string(block / blocks_per_group)), "#",
+                  std::to_string(block % blocks_per_group));
+}
+
 // Appends the published tensors of the parameter called `ours`, if one of the names covers it.
 bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<PublishedName>& names,
-                      const std::string& ours, const Tensor& parameter, const std::string& prefix,
-                      std::int64_t blocks_per_group) {
+                      const std::string& ours, const PublishedTensor& parameter, std::int64_t blocks_per_group) {
   std::string pattern = ours;
   std::int64_t number = 0;
   if (ours.starts_with("layer.")) {
@@ -44,13 +50,13 @@ bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<P
     pattern = "layer.#" + ours.substr(end);
   }
   for (const PublishedName& name : names) {
-    const auto rest = rest_behind(name.ours, pattern);
+    const auto rest = rest_after(name.ours, pattern);
     if (!rest) continue;
-    const auto parts = alternatives(prefix + numbered(name.theirs, number, blocks_per_group) + *rest);
-    const std::int64_t rows = parameter.size(0) / static_cast<std::int64_t>(parts.size());
+    const auto parts = alternatives(parameter.name + numbered(name.theirs, number, blocks_per_group) + *rest);
+    const std::int64_t rows = parameter.values.size(0) / static_cast<std::int64_t>(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto begin = static_cast<std::int64_t>(i) * rows;
-      tensors.push_back({parts[i], parameter.sliced(0, begin, begin + rows), name.reversed, prefix.empty()});
+      tensors.push_back({parts[i], parameter.values.sliced(0, begin, begin + rows), name.reversed, parameter.part});
     }
     return true;
   }
@@ -59,53 +65,57 @@ bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<P
 
 }  // namespace
 
-std::string numbered(const std::string& theirs, std::int64_t number, std::int64_t blocks_per_group) {
-  if (theirs.find('@') == std::string::npos) return replaced(theirs, "#", std::to_string(number));
-  return replaced(replaced(theirs, "@", std::to_string(number / blocks_per_group)), "#",
-                  std::to_string(number % blocks_per_group));
+std::string published_name(const std::vector<PublishedName>& names, std::string_view ours, std::int64_t block,
+                           std::int64_t blocks_per_group) {
+  const auto known = std::ranges::find(names, ours, &PublishedName::ours);
+  HEED_CHECK_AS(internal, known != names.end(), "[published_name] no name for ", ours);
+  return numbered(known->theirs, block, blocks_per_group);
 }
 
-std::vector<PublishedTensor> published_tensors(EncoderModel& model, const EncoderFamily& family) {
+std::vector<PublishedTensor> published_tensors(Model& model) {
+  const ModelConfig& config = model.config();
   std::vector<PublishedTensor> tensors;
   for (const auto& [name, parameter] : named_parameters(model)) {
-    const bool of_head = name.starts_with("head.");
-    const std::string ours = name.substr(name.find('.') + 1);
-    const auto& names = of_head ? head_description(family, model.head()).names : family.names;
-    const bool found = append_published(tensors, names, ours, *parameter, of_head ? "" : family.prefix,
-                                        model.config().blocks_per_group);
-    HEED_CHECK_AS(internal, found, "[", family.model_type, "] parameter ", name, " has no published name");
+    const ParameterPlace::Part part = model.place(name).part;
+    const bool of_head = part == ParameterPlace::Part::head;
+    const auto& names = of_head ? config.head_config(model.head()).names : config.names;
+    const std::string prefix = of_head ? "" : config.family->prefix;
+    const bool found = append_published(tensors, names, name.substr(name.find('.') + 1),
+                                        {.name = prefix, .values = *parameter, .part = part}, config.blocks_per_group);
+    HEED_CHECK_AS(internal, found, "[", config.info.model_type, "] parameter ", name, " has no published name");
   }
   return tensors;
 }
 
-bool belongs_to_head(const std::string& name, const EncoderFamily& family) {
-  const auto covers = [&](const PublishedName& known) { return rest_behind(known.theirs, name).has_value(); };
-  const auto owns = [&](const HeadDescription& head) {
+bool belongs_to_head(const std::string& name, const ModelConfig& config) {
+  const auto covers = [&](const PublishedName& known) { return rest_after(known.theirs, name).has_value(); };
+  const auto owns = [&](const HeadConfig& head) {
     return std::ranges::any_of(head.names, covers) || std::ranges::any_of(head.copies, covers);
   };
-  return std::ranges::any_of(family.heads, owns) ||
-         std::ranges::any_of(family.unused, [&](const std::string& begin) { return name.starts_with(begin); });
+  return std::ranges::any_of(config.heads, owns) ||
+         std::ranges::any_of(config.family->unused, [&](const std::string& begin) { return name.starts_with(begin); });
 }
 
-CanonicalNames::CanonicalNames(const TensorFiles& files, const EncoderFamily& family, const std::string& where)
+CanonicalNames::CanonicalNames(const TensorFiles& files, const ModelConfig& config, const std::string& where)
     : files_(files) {
+  const std::string& prefix = config.family->prefix;
   const auto names = files.names();
-  const bool prefixed = std::ranges::any_of(names, [&](const auto& name) { return name.starts_with(family.prefix); });
+  const bool prefixed = std::ranges::any_of(names, [&](const auto& name) { return name.starts_with(prefix); });
   for (const std::string& name : names) {
     std::string canonical = name;
     if (canonical.ends_with(".gamma")) canonical.replace(canonical.size() - 5, 5, "weight");
     if (canonical.ends_with(".beta")) canonical.replace(canonical.size() - 4, 4, "bias");
-    if (!prefixed && !belongs_to_head(canonical, family)) canonical = family.prefix + canonical;
-    has_pooler_ = has_pooler_ || canonical.starts_with(family.prefix + "pooler.");
+    if (!prefixed && !belongs_to_head(canonical, config)) canonical = prefix + canonical;
+    has_pooler_ = has_pooler_ || canonical.starts_with(prefix + "pooler.");
     const auto [place, fresh] = names_.emplace(canonical, name);
     HEED_CHECK_AS(bad_format, fresh, where, ": ", name, " and ", place->second, " are names of one tensor");
   }
 }
 
-bool CanonicalNames::has_head(const HeadDescription& head) const {
+bool CanonicalNames::has_head(const HeadConfig& head) const {
   return std::ranges::any_of(names_, [&](const auto& item) {
     return std::ranges::any_of(head.names,
-                               [&](const auto& known) { return rest_behind(known.theirs, item.first).has_value(); });
+                               [&](const auto& known) { return rest_after(known.theirs, item.first).has_value(); });
   });
 }
 

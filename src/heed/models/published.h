@@ -7,37 +7,37 @@
 #include <vector>
 
 #include "heed/io/tensor_files.h"
-#include "heed/models/encoder_family.h"
-#include "heed/models/encoder_model.h"
+#include "heed/models/model.h"
 
 namespace heed {
 
 // A published tensor and the rows of ours that it fills.
 struct PublishedTensor {
-  std::string name;  // the encoder's with the family's prefix
+  std::string name;  // the backbone's with the family's prefix
   Tensor values;
   bool reversed = false;  // rows are in the opposite order
-  bool of_head = false;
+  ParameterPlace::Part part = ParameterPlace::Part::embeddings;
 };
 
 // All tensors of a file that would hold this model. A tied output weight is the table of words and not listed twice.
-std::vector<PublishedTensor> published_tensors(EncoderModel& model, const EncoderFamily& family);
+std::vector<PublishedTensor> published_tensors(Model& model);
 
-// A PublishedName's `theirs` for our number-th block: # and @ filled in.
-std::string numbered(const std::string& theirs, std::int64_t number, std::int64_t blocks_per_group);
+// What `theirs` of our parameter or module, of the block of that number, is. Throws internal if the names lack it.
+std::string published_name(const std::vector<PublishedName>& names, std::string_view ours, std::int64_t block,
+                           std::int64_t blocks_per_group);
 
 // The tensors of a folder under their canonical names: with the family's prefix, and .weight and .bias for the norms
 // of the first converters (.gamma, .beta).
 class CanonicalNames {
  public:
-  CanonicalNames(const TensorFiles& files, const EncoderFamily& family, const std::string& where);
+  CanonicalNames(const TensorFiles& files, const ModelConfig& config, const std::string& where);
 
   // canonical -> in the file
   const std::map<std::string, std::string>& all() const { return names_; }
   bool contains(const std::string& canonical) const { return names_.contains(canonical); }
   bool has_pooler() const { return has_pooler_; }
   // Whether there is any tensor of this head.
-  bool has_head(const HeadDescription& head) const;
+  bool has_head(const HeadConfig& head) const;
   Tensor tensor(const std::string& canonical) const { return files_.tensor(names_.at(canonical)); }
   const std::vector<std::int64_t>& shape(const std::string& canonical) const {
     return files_.info(names_.at(canonical)).shape;
@@ -50,6 +50,6 @@ class CanonicalNames {
 };
 
 // Whether the canonical name is that of a tensor of any of the family's heads.
-bool belongs_to_head(const std::string& name, const EncoderFamily& family);
+bool belongs_to_head(const std::string& name, const ModelConfig& config);
 
 }  // namespace heed

@@ -1,57 +1,110 @@
+// All families, and what is read of a config.json before its family is known.
 #include <algorithm>
 
 #include "heed/base/error.h"
-#include "heed/models/encoder_family.h"
+#include "heed/models/config_reader.h"
+#include "heed/models/families.h"
 
 namespace heed {
+namespace {
 
-std::span<const EncoderFamily* const> encoder_families() {
-  static const EncoderFamily* const families[] = {
-      &albert_family(), &bert_family(),    &distilbert_family(),  &electra_family(),
-      &mpnet_family(),  &roberta_family(), &xlm_roberta_family(),
-  };
-  return families;
+std::vector<const ModelFamily*>& families() {
+  static std::vector<const ModelFamily*> list = {&albert_family(), &bert_family(),    &distilbert_family(),
+                                                 &electra_family(), &mpnet_family(), &roberta_family(),
+                                                 &xlm_roberta_family()};
+  return list;
 }
 
-const EncoderFamily* find_encoder_family(std::string_view model_type) {
-  const auto families = encoder_families();
-  const auto found = std::ranges::find(families, model_type, &EncoderFamily::model_type);
-  return found == families.end() ? nullptr : *found;
-}
+struct HeadName {
+  HeadKind kind;
+  std::string_view name, architecture;
+};
+constexpr HeadName kHeadNames[] = {
+    {HeadKind::none, "none", "Model"},
+    {HeadKind::sequence_classification, "sequence_classification", "ForSequenceClassification"},
+    {HeadKind::token_classification, "token_classification", "ForTokenClassification"},
+    {HeadKind::masked_lm, "masked_lm", "ForMaskedLM"},
+    {HeadKind::question_answering, "question_answering", "ForQuestionAnswering"},
+    {HeadKind::next_sentence, "next_sentence", "ForNextSentencePrediction"},
+    {HeadKind::replaced_token, "replaced_token", "ForPreTraining"},
+};
 
-const HeadDescription& head_description(const EncoderFamily& family, Head head) {
-  const auto found = std::ranges::find(family.heads, head, &HeadDescription::head);
-  HEED_CHECK(found != family.heads.end(), "[EncoderModel] ", family.model_type, " has no head for ", to_string(head));
+const HeadName& name_of(HeadKind kind) {
+  const auto found = std::ranges::find(kHeadNames, kind, &HeadName::kind);
+  HEED_CHECK_AS(internal, found != std::end(kHeadNames), "[HeadKind] no such head");
   return *found;
 }
 
-HeadDescription token_head(std::string theirs) {
-  return {.head = Head::token_classification, .names = {{"output", std::move(theirs)}}};
+}  // namespace
+
+std::span<const ModelFamily* const> model_families() {
+  return families();
 }
 
-HeadDescription answer_head(std::string theirs) {
-  return {.head = Head::question_answering, .names = {{"output", std::move(theirs)}}};
+void add_model_family(const ModelFamily& family) {
+  const auto same = std::ranges::find(families(), family.model_type, &ModelFamily::model_type);
+  HEED_CHECK(same == families().end(), "[add_model_family] model_type \"", family.model_type, "\" is there already");
+  families().push_back(&family);
 }
 
-HeadDescription dense_classifier(Activation activation) {
-  return {.head = Head::sequence_classification,
-          .input = HeadDescription::Input::first_token,
-          .dense = true,
-          .activation = activation,
-          .dropout_before_dense = true,
-          .names = {{"dense", "classifier.dense"}, {"output", "classifier.out_proj"}}};
+std::string_view to_string(HeadKind kind) {
+  return name_of(kind).name;
 }
 
-HeadDescription lm_head() {
-  return {.head = Head::masked_lm,
-          .dense = true,
-          .activation = Activation::gelu,
-          .norm = true,
-          .names = {{"dense", "lm_head.dense"},
-                    {"norm", "lm_head.layer_norm"},
-                    {"output.weight", "lm_head.decoder.weight"},
-                    {"output.bias", "lm_head.bias"}},
-          .copies = {{"", "lm_head.decoder.weight"}, {"lm_head.bias", "lm_head.decoder.bias"}}};
+std::string architecture_name(const ModelFamily& family, HeadKind head) {
+  return family.class_name + std::string(name_of(head).architecture);
+}
+
+ModelConfig parse_model_config(const Json& source, const std::string& where) {
+  const auto model_type = json_required<std::string>(source, "model_type", where);
+  const auto family = std::ranges::find(families(), model_type, &ModelFamily::model_type);
+  if (family == families().end()) {
+    std::string known;
+    for (const ModelFamily* each : families()) known += (known.empty() ? "" : ", ") + each->model_type;
+    fail(ErrorKind::bad_format, where, ": model_type is \"", model_type, "\", expected one of ", known);
+  }
+  ModelConfig config{.family = *family, .source = source};
+  config.info.model_type = model_type;
+  ConfigReader reader(source, where);
+  config.labels = reader.labels();
+  (*family)->read(reader, config);
+  reader.finish();
+  return config;
+}
+
+HeadKind head_of(const ModelConfig& config, const std::string& where) {
+  const auto names = json_optional<std::vector<std::string>>(config.source, "architectures", {}, where);
+  if (names.empty()) return HeadKind::none;
+  const std::string& name = names[0];
+  std::string known = architecture_name(*config.family, HeadKind::none);
+  if (name == known) return HeadKind::none;
+  for (const HeadConfig& head : config.heads) {
+    const std::string architecture = architecture_name(*config.family, head.kind);
+    if (name == architecture) return head.kind;
+    known += ", " + architecture;
+  }
+  // Its files hold several heads; the first is the one to start with.
+  if (name == config.family->class_name + "ForPreTraining") return HeadKind::masked_lm;
+  fail(ErrorKind::bad_format, where, ": architectures is \"", name, "\", expected one of ", known);
+}
+
+const HeadConfig& ModelConfig::head_config(HeadKind kind) const {
+  const auto found = std::ranges::find(heads, kind, &HeadConfig::kind);
+  HEED_CHECK(found != heads.end(), "[Model] ", info.model_type, " has no head for ", to_string(kind));
+  return *found;
+}
+
+void ModelConfig::set_labels(std::vector<std::string> names) {
+  HEED_CHECK(!names.empty(), "[set_labels] no labels");
+  Json id2label = Json::object(), label2id = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    id2label[std::to_string(i)] = names[i];
+    label2id[names[i]] = i;
+  }
+  source["id2label"] = id2label;
+  source["label2id"] = label2id;
+  source.erase("num_labels");
+  labels = std::move(names);
 }
 
 }  // namespace heed

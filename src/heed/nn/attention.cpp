@@ -7,65 +7,79 @@
 namespace heed {
 namespace {
 
-AttentionConfig completed(AttentionConfig config) {
-  HEED_CHECK(config.heads > 0 && config.width > 0, "[MultiHeadAttention] width ", config.width, " and ", config.heads,
-             " heads");
-  if (config.key_heads == 0) config.key_heads = config.heads;
-  HEED_CHECK(config.head_width > 0 || config.width % config.heads == 0, "[MultiHeadAttention] width ", config.width,
+AttentionConfig completed(AttentionConfig config, std::int64_t hidden_size) {
+  HEED_CHECK(config.heads > 0 && hidden_size > 0, "[MultiHeadAttention] hidden size ", hidden_size, " and ",
+             config.heads, " heads");
+  HEED_CHECK(config.head_dim > 0 || hidden_size % config.heads == 0, "[MultiHeadAttention] hidden size ", hidden_size,
              " is not a multiple of ", config.heads, " heads");
+  config.head_dim = config.head_size(hidden_size);
+  config.key_heads = config.key_head_count();
   HEED_CHECK(config.key_heads > 0 && config.heads % config.key_heads == 0, "[MultiHeadAttention] ", config.heads,
              " heads are not a multiple of ", config.key_heads, " key heads");
-  if (config.head_width == 0) config.head_width = config.width / config.heads;
-  if (config.memory_width == 0) config.memory_width = config.width;
-  HEED_CHECK(config.attention_dropout >= 0 && config.attention_dropout < 1, "[MultiHeadAttention] attention dropout ",
-             config.attention_dropout, ", expected 0 <= p < 1");
+  if (config.memory_size == 0) config.memory_size = hidden_size;
+  HEED_CHECK(!config.fused || (config.query_bias == config.key_bias && config.key_bias == config.value_bias),
+             "[MultiHeadAttention] a fused projection has all three biases or none; fused = false allows others");
+  HEED_CHECK(config.dropout >= 0 && config.dropout < 1, "[MultiHeadAttention] dropout ", config.dropout,
+             ", expected 0 <= p < 1");
   return config;
 }
 
-// The attention of each sequence and head in full, one matrix at a time.
-void tap_weights(const AttentionInput& input, const AttentionSummary& summary, const Context& context) {
-  for (std::int64_t b = 0; b < input.queries.sequences(); ++b) {
-    for (std::int64_t head = 0; head < input.q.size(1); ++head) {
-      const std::string name = "weights." + std::to_string(b) + "." + std::to_string(head);
-      if (context.wants(name)) {
-        context.tap(name, attention_rows(input, summary.log_sum, b, head, 0, input.queries.length(b)));
-      }
-    }
-  }
-}
-
-// Attends by run(summary) and hands the probe its summaries. input() is what is attended to, with q and k.
+// Attends by run(summary) and hands the probe its summaries, and the weights that it wants. input() is what is attended
+// to, with q and k.
 template <class Run, class Input>
 Tensor watched(const Context& context, const Run& run, const Input& input) {
   if (!context.is_watched()) return run(static_cast<AttentionSummary*>(nullptr));
   AttentionSummary summary;
   const Tensor attended = run(&summary);
-  tap_weights(input(), summary, context);
-  context.tap("entropy", summary.entropy);
-  context.tap("maximum", summary.maximum);
-  context.tap("link_keys", summary.link_keys);
-  context.tap("link_weights", summary.link_weights);
+  const AttentionInput seen = input();
+  for (std::int64_t b = 0; b < seen.queries.sequences(); ++b) {
+    for (std::int64_t head = 0; head < seen.q.size(1); ++head) {
+      context.tap_weights(
+          b, head, [&] { return attention_rows(seen, summary.log_sum, b, head, 0, seen.queries.length(b)); });
+    }
+  }
+  context.tap(Tap::Kind::entropy, summary.entropy);
+  context.tap(Tap::Kind::maximum, summary.maximum);
+  context.tap(Tap::Kind::link_keys, summary.link_keys);
+  context.tap(Tap::Kind::link_weights, summary.link_weights);
   return attended;
 }
 
 }  // namespace
 
-MultiHeadAttention::MultiHeadAttention(const AttentionConfig& config)
-    : config_(completed(config)), output_(config_.heads * config_.head_width, config_.width, config_.bias) {
-  const std::int64_t queries = config_.heads * config_.head_width, keys = config_.key_heads * config_.head_width;
+RotaryTable rotary_table(const AttentionConfig& config, std::int64_t hidden_size, const Offsets& offsets,
+                         const KeyValueCache* cache, DType dtype) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(offsets.tokens()));
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    std::int64_t position = cache && b < cache->sequences() ? cache->length(b) : 0;
+    for (std::int64_t t = offsets.begin(b); t < offsets.end(b); ++t) positions[static_cast<std::size_t>(t)] = position++;
+  }
+  return rotary_table(Tensor::from(positions, {offsets.tokens()}), config.head_size(hidden_size), *config.rotary,
+                      dtype);
+}
+
+MultiHeadAttention::MultiHeadAttention(std::int64_t hidden_size, const AttentionConfig& config)
+    : hidden_size_(hidden_size),
+      config_(completed(config, hidden_size)),
+      output_(config_.heads * config_.head_dim, hidden_size, config_.output_bias) {
+  const std::int64_t queries = config_.heads * config_.head_dim, keys = config_.key_heads * config_.head_dim;
   if (config_.fused) {
-    query_key_value_.emplace(config_.width, queries + 2 * keys, config_.bias);
+    query_key_value_.emplace(hidden_size, queries + 2 * keys, config_.query_bias);
   } else {
-    query_.emplace(config_.width, queries, config_.bias);
-    key_.emplace(config_.memory_width, keys, config_.bias);
-    value_.emplace(config_.memory_width, keys, config_.bias);
+    query_.emplace(hidden_size, queries, config_.query_bias);
+    key_.emplace(config_.memory_size, keys, config_.key_bias);
+    value_.emplace(config_.memory_size, keys, config_.value_bias);
+  }
+  if (config_.query_key_norm) {
+    query_norm_.emplace(config_.head_dim, *config_.query_key_norm);
+    key_norm_.emplace(config_.head_dim, *config_.query_key_norm);
   }
   if (config_.transformer_xl) {
-    position_.emplace(config_.width, queries, false);
-    content_bias_ = Tensor::zeros({config_.heads, config_.head_width});
-    position_bias_ = Tensor::zeros({config_.heads, config_.head_width});
+    position_.emplace(hidden_size, queries, false);
+    content_bias_ = Tensor::zeros({config_.heads, config_.head_dim});
+    position_bias_ = Tensor::zeros({config_.heads, config_.head_dim});
   }
-  if (config_.relative_reach > 0) distance_ = Tensor::zeros({2 * config_.relative_reach + 1, config_.head_width});
+  if (config_.relative_reach > 0) distance_ = Tensor::zeros({2 * config_.relative_reach + 1, config_.head_dim});
 }
 
 void MultiHeadAttention::add_relative_terms(std::vector<Term>& terms, const Tensor& q, const Tensor& k) const {
@@ -75,19 +89,19 @@ void MultiHeadAttention::add_relative_terms(std::vector<Term>& terms, const Tens
 }
 
 Tensor MultiHeadAttention::split_heads(const Tensor& x, std::int64_t heads) const {
-  return reshape(x, {x.size(0), heads, config_.head_width});
+  return reshape(x, {x.size(0), heads, config_.head_dim});
 }
 
 Tensor MultiHeadAttention::project_out(const Tensor& attended, const Context& context, const Tensor& residual) const {
-  const Tensor joined = reshape(attended, {attended.size(0), config_.heads * config_.head_width});
+  const Tensor joined = reshape(attended, {attended.size(0), config_.heads * config_.head_dim});
   const Tensor y = output_.forward(joined, Activation::none, residual);
-  context.tap("output", y);
+  context.tap(Tap::Kind::attention_output, y);
   return y;
 }
 
 std::optional<AttentionDropout> MultiHeadAttention::weight_dropout(const Context& context) const {
-  if (!context.is_training() || config_.attention_dropout == 0) return {};
-  return AttentionDropout{config_.attention_dropout, context.child("weights").dropout_key()};
+  if (!context.is_training() || config_.dropout == 0) return {};
+  return AttentionDropout{config_.dropout, context.child("weights").dropout_key()};
 }
 
 Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context, const Tensor& residual) const {
@@ -103,9 +117,10 @@ Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context
 
 Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
                                    const Tensor& residual) const {
-  AttentionInput input{.queries = x.offsets, .keys = x.offsets, .mask = call.mask, .terms = call.terms};
+  AttentionInput input{
+      .queries = x.offsets, .keys = x.offsets, .scale = config_.scale, .mask = call.mask, .terms = call.terms};
   const bool in_place =
-      config_.fused && !call.cache && !call.rotate_queries && !call.rotate_keys && !position_ && !distance_.defined();
+      config_.fused && !call.cache && !config_.rotary && !query_norm_ && !position_ && !distance_.defined();
   if (in_place) {
     input.dropout = weight_dropout(context);
     const Tensor qkv = query_key_value_->forward(x.values);
@@ -118,19 +133,20 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
                        context, residual);
   }
   if (config_.fused) {
-    const std::int64_t queries = config_.heads * config_.head_width, keys = config_.key_heads * config_.head_width;
+    const std::int64_t queries = config_.heads * config_.head_dim, keys = config_.key_heads * config_.head_dim;
     const auto parts = split(query_key_value_->forward(x.values), 1, std::vector<std::int64_t>{queries, keys, keys});
     input.q = parts[0], input.k = parts[1], input.v = parts[2];
   } else {
-    HEED_CHECK(config_.memory_width == config_.width, "[MultiHeadAttention] self-attention over tokens of width ",
-               config_.width, ", keys are projected from ", config_.memory_width);
+    HEED_CHECK(config_.memory_size == hidden_size_, "[MultiHeadAttention] self-attention over tokens of size ",
+               hidden_size_, ", keys are projected from ", config_.memory_size);
     input.q = query_->forward(x.values), input.k = key_->forward(x.values), input.v = value_->forward(x.values);
   }
-  input.q = split_heads(input.q, config_.heads);
-  input.k = split_heads(input.k, config_.key_heads);
+  const RotaryTable table = config_.rotary && !call.rotary.cosines.defined()
+                                ? rotary_table(config_, hidden_size_, x.offsets, call.cache, x.values.dtype())
+                                : call.rotary;
+  input.q = turned(normalized(split_heads(input.q, config_.heads), query_norm_), table);
+  input.k = turned(normalized(split_heads(input.k, config_.key_heads), key_norm_), table);
   input.v = split_heads(input.v, config_.key_heads);
-  if (call.rotate_queries) input.q = call.rotate_queries(input.q);
-  if (call.rotate_keys) input.k = call.rotate_keys(input.k);
   if (call.cache) {
     HEED_CHECK(!grad_enabled() || !input.k.requires_grad(),
                "[MultiHeadAttention] a cache keeps no gradients: use NoGrad");
@@ -143,7 +159,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
 
 KeysValues MultiHeadAttention::project(const Packed& memory) const {
   HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
-  return {split_heads(key_->forward(memory.values), config_.key_heads),
+  return {normalized(split_heads(key_->forward(memory.values), config_.key_heads), key_norm_),
           split_heads(value_->forward(memory.values), config_.key_heads), memory.offsets};
 }
 
@@ -156,11 +172,13 @@ Tensor MultiHeadAttention::forward(const Packed& x, const KeysValues& memory, co
                                    const Context& context, const Tensor& residual) const {
   HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
   HEED_CHECK(!call.cache, "[MultiHeadAttention] a cache is for self-attention");
-  return attended({.q = split_heads(query_->forward(x.values), config_.heads),
+  HEED_CHECK(!config_.rotary, "[MultiHeadAttention] rotary positions are for self-attention");
+  return attended({.q = normalized(split_heads(query_->forward(x.values), config_.heads), query_norm_),
                    .k = memory.keys,
                    .v = memory.values,
                    .queries = x.offsets,
                    .keys = memory.offsets,
+                   .scale = config_.scale,
                    .mask = call.mask,
                    .terms = call.terms},
                   context, residual);
@@ -180,6 +198,10 @@ void MultiHeadAttention::visit(Visitor& visitor) {
     visitor.parameter("position_bias", position_bias_, Initializer::zeros());
   }
   visitor.parameter("distance", distance_, Initializer::normal(0.02));
+  if (query_norm_) {
+    visitor.child("query_norm", *query_norm_);
+    visitor.child("key_norm", *key_norm_);
+  }
   visitor.child("output", output_);
 }
 

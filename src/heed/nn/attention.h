@@ -8,20 +8,23 @@
 
 #include "heed/attention/attend.h"
 #include "heed/attention/cache.h"
+#include "heed/attention/rotary.h"
 #include "heed/attention/scores.h"
 #include "heed/nn/layers.h"
 
 namespace heed {
 
 struct AttentionConfig {
-  std::int64_t width = 0;  // of the tokens
   std::int64_t heads = 1;
-  std::int64_t key_heads = 0;     // 0: as many as heads; 1: multi-query; between: grouped
-  std::int64_t head_width = 0;    // 0: width / heads
-  std::int64_t memory_width = 0;  // of the tokens that cross-attention reads; 0: width
-  bool fused = true;              // one projection for q, k, v (self-attention only)
-  bool bias = true;
-  double attention_dropout = 0;  // of the weights, in training
+  std::int64_t key_heads = 0;    // 0: as many as heads; 1: multi-query; between: grouped
+  std::int64_t head_dim = 0;     // 0: hidden size / heads
+  std::int64_t memory_size = 0;  // hidden size of the tokens that cross-attention reads; 0: its own
+  bool fused = true;             // one projection for q, k and v; for self-attention, with one answer for their biases
+  bool query_bias = true, key_bias = true, value_bias = true, output_bias = true;
+  std::optional<NormConfig> query_key_norm{};  // of each head's queries and keys, before they turn (Qwen3)
+  std::optional<RotaryOptions> rotary{};       // queries and keys turn by their positions, wholly or in part
+  std::optional<double> scale{};               // of the scores; default 1 / sqrt(head_dim)
+  double dropout = 0;                          // of the weights, in training
   // Transformer-XL's relative positions. For segment recurrence the memory of a call is joined(earlier, x) and its mask
   // causal: the queries are the last of the keys. Needs fused = false then.
   bool transformer_xl = false;
@@ -29,6 +32,10 @@ struct AttentionConfig {
   // relative keys) and, with relative_queries, to queries as the key sees them too. 0: none. Self-attention only.
   std::int64_t relative_reach = 0;
   bool relative_queries = false;
+
+  // The sizes in use, for tokens of this hidden size.
+  std::int64_t key_head_count() const { return key_heads > 0 ? key_heads : heads; }
+  std::int64_t head_size(std::int64_t hidden_size) const { return head_dim > 0 ? head_dim : hidden_size / heads; }
 };
 
 // A memory's keys and values, projected once for all steps of decoding.
@@ -41,17 +48,21 @@ struct KeysValues {
 struct AttentionCall {
   Mask mask{};
   std::vector<Term> terms{};
-  // Called with (q [N, H, D]) and (k [N, G, D]): rotary positions.
-  std::function<Tensor(const Tensor&)> rotate_queries{}, rotate_keys{};
+  // With rotary positions: how far the tokens turn, [N, ...]. Undefined: by their places in their sequences, after what
+  // the cache holds. A stack makes one table for all its layers.
+  RotaryTable rotary{};
   KeyValueCache* cache = nullptr;  // self-attention step by step: new keys are appended; no gradients
 };
 
+// The table for tokens whose sequences have so many tokens in the cache already.
+RotaryTable rotary_table(const AttentionConfig& config, std::int64_t hidden_size, const Offsets& offsets,
+                         const KeyValueCache* cache, DType dtype);
+
 class MultiHeadAttention : public Module {
  public:
-  explicit MultiHeadAttention(const AttentionConfig& config);
+  MultiHeadAttention(std::int64_t hidden_size, const AttentionConfig& config);
 
-  // x [N, C] to [N, C], + residual. Taps "output" and, for a probe, "entropy", "maximum", "link_keys", "link_weights";
-  // for one that wants it "weights.<sequence>.<head>" [queries, keys].
+  // x [N, C] to [N, C], + residual.
   Tensor forward(const Packed& x, const AttentionCall& call, const Context& context,
                  const Tensor& residual = Tensor()) const;
   // Queries from x, keys and values from memory.
@@ -72,11 +83,19 @@ class MultiHeadAttention : public Module {
   Tensor project_out(const Tensor& attended, const Context& context, const Tensor& residual) const;
   Tensor split_heads(const Tensor& x, std::int64_t heads) const;
 
-  AttentionConfig config_;
+  // The heads' norms and turns. x [N, heads, D].
+  Tensor normalized(const Tensor& x, const std::optional<Norm>& norm) const { return norm ? norm->forward(x) : x; }
+  Tensor turned(const Tensor& x, const RotaryTable& table) const {
+    return config_.rotary ? rotary(x, table, config_.rotary->layout) : x;
+  }
+
+  std::int64_t hidden_size_;
+  AttentionConfig config_;  // with all sizes set
   std::optional<Linear> query_key_value_, query_, key_, value_;
   std::optional<Linear> position_;       // Transformer-XL: W_r,
   Tensor content_bias_, position_bias_;  // u and v [H, D]
   Tensor distance_;                      // [2 reach + 1, D]
+  std::optional<Norm> query_norm_, key_norm_;
   Linear output_;
 };
 

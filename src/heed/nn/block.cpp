@@ -6,67 +6,80 @@
 namespace heed {
 namespace {
 
-BlockConfig completed(BlockConfig config) {
-  if (config.inner == 0) config.inner = 4 * config.width;
+BlockConfig checked(const BlockConfig& config) {
+  HEED_CHECK(!config.parallel || (config.norm_place == NormPlace::pre && !config.cross),
+             "[Block] a parallel block is pre-norm and has no cross-attention");
   return config;
 }
 
-AttentionConfig attention_of(const BlockConfig& config, bool fused) {
-  return {.width = config.width,
-          .heads = config.heads,
-          .key_heads = config.key_heads,
-          .fused = fused,
-          .bias = config.bias,
-          .attention_dropout = config.attention_dropout,
-          .relative_reach = fused ? config.relative_reach : 0,  // fused: the self-attention
-          .relative_queries = config.relative_queries};
+// Cross-attention has separate projections, and positions only in its keys' own layers.
+AttentionConfig cross_of(AttentionConfig config) {
+  config.fused = false;
+  config.rotary.reset();
+  config.relative_reach = 0;
+  return config;
 }
 
 }  // namespace
 
-GatedFeedForward::GatedFeedForward(std::int64_t width, std::int64_t inner, Activation activation, bool bias)
-    : gate_(width, inner, bias), up_(width, inner, bias), down_(inner, width, bias), activation_(activation) {}
-
-Tensor GatedFeedForward::forward(const Tensor& x, const Tensor& residual) const {
-  return down_.forward(multiply(gate_.forward(x, activation_), up_.forward(x)), Activation::none, residual);
+double BlockConfig::operations(const Offsets& offsets) const {
+  const auto width = static_cast<double>(hidden_size);
+  const auto inner = static_cast<double>(feed_forward.intermediate_size > 0 ? feed_forward.intermediate_size
+                                                                            : 4 * hidden_size);
+  const auto head = static_cast<double>(attention.head_size(hidden_size));
+  const double queries = head * static_cast<double>(attention.heads),
+               keys = head * static_cast<double>(attention.key_head_count());
+  double pairs = 0;
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    const auto length = static_cast<double>(offsets.length(b));
+    pairs += length * length;
+  }
+  const double weights = width * (2 * queries + 2 * keys) + (feed_forward.gated ? 3 : 2) * width * inner;
+  return 2 * static_cast<double>(offsets.tokens()) * weights + 4 * pairs * queries;
 }
 
-void GatedFeedForward::visit(Visitor& visitor) {
-  visitor.child("gate", gate_);
-  visitor.child("up", up_);
-  visitor.child("down", down_);
+Block::Norms::Norms(const BlockConfig& config) : norm(config.hidden_size, config.norm) {
+  if (config.norm_place == NormPlace::sandwich) after.emplace(config.hidden_size, config.norm);
 }
 
 Block::Block(const BlockConfig& config)
-    : config_(completed(config)),
-      attention_(attention_of(config_, true)),
-      attention_norm_(config_.width, config_.norm, config_.epsilon),
-      feed_forward_norm_(config_.width, config_.norm, config_.epsilon),
-      dropout_(config_.dropout) {
-  if (config_.cross) {
-    cross_attention_.emplace(attention_of(config_, false));
-    cross_norm_.emplace(config_.width, config_.norm, config_.epsilon);
-  }
-  if (config_.gated) {
-    gated_feed_forward_.emplace(config_.width, config_.inner, config_.activation, config_.bias);
-  } else {
-    HEED_CHECK(config_.bias, "[Block] a plain feed-forward layer has biases; bias = false needs gated = true");
-    feed_forward_.emplace(config_.width, config_.inner, config_.activation);
-  }
+    : config_(checked(config)),
+      attention_(config.hidden_size, config.attention),
+      attention_norms_(config),
+      feed_forward_(config.hidden_size, config.feed_forward),
+      feed_forward_norms_(config),
+      dropout_(config.dropout) {
+  if (!config.cross) return;
+  cross_attention_.emplace(config.hidden_size, cross_of(config.attention));
+  cross_norms_.emplace(config);
 }
 
 template <class Part>
-Tensor Block::residual_step(const Tensor& x, const Norm& norm, const Context& context, const Part& part) const {
-  const Tensor input = config_.pre_norm ? norm.forward(x) : x;
+Tensor Block::residual_step(const Tensor& x, const Norms& norms, const Context& context, const Part& part) const {
+  const bool post = config_.norm_place == NormPlace::post;
+  const Tensor input = post ? x : norms.norm.forward(x);
   const bool drops = context.is_training() && config_.dropout > 0;
-  // Without dropout the residual is added inside the last product.
-  const Tensor sum = drops ? add(x, dropout_.forward(part(input, Tensor()), context)) : part(input, x);
-  return config_.pre_norm ? sum : norm.forward(sum);
+  // Where nothing stands between, the residual is added inside the last product.
+  if (!drops && !norms.after) return post ? norms.norm.forward(part(input, x)) : part(input, x);
+  Tensor added = part(input, Tensor());
+  if (norms.after) added = norms.after->forward(added);
+  const Tensor sum = add(x, dropout_.forward(added, context));
+  return post ? norms.norm.forward(sum) : sum;
 }
 
 KeysValues Block::project(const Packed& memory) const {
-  HEED_CHECK(config_.cross, "[Block] has no cross-attention for a memory");
+  HEED_CHECK(cross_attention_, "[Block] has no cross-attention for a memory");
   return cross_attention_->project(memory);
+}
+
+Tensor Block::cross_attend(const Packed& x, const Memory& memory, std::size_t layer, const Context& context) const {
+  return residual_step(x.values, *cross_norms_, context, [&](const Tensor& in, const Tensor& residual) {
+    const Packed queries(in, x.offsets);
+    if (memory.projected.empty()) {
+      return cross_attention_->forward(queries, memory.tokens, memory.call, context, residual);
+    }
+    return cross_attention_->forward(queries, memory.projected.at(layer), memory.call, context, residual);
+  });
 }
 
 Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory,
@@ -74,40 +87,40 @@ Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context&
   HEED_CHECK((memory != nullptr) == config_.cross, "[Block] ",
              config_.cross ? "has cross-attention and needs a memory" : "has no cross-attention for a memory");
   const Context attention_context = context.child("attention");
-  Tensor y = residual_step(x.values, attention_norm_, attention_context, [&](const Tensor& in, const Tensor& residual) {
+  const auto attend = [&](const Tensor& in, const Tensor& residual) {
     return attention_.forward(Packed(in, x.offsets), call, attention_context, residual);
-  });
-  if (memory) {
-    const Context cross_context = context.child("cross_attention");
-    y = residual_step(y, *cross_norm_, cross_context, [&](const Tensor& in, const Tensor& residual) {
-      const Packed queries(in, x.offsets);
-      if (memory->projected.empty()) {
-        return cross_attention_->forward(queries, memory->tokens, memory->call, cross_context, residual);
-      }
-      return cross_attention_->forward(queries, memory->projected.at(layer), memory->call, cross_context, residual);
-    });
-  }
+  };
   const Context feed_forward_context = context.child("feed_forward");
-  y = residual_step(y, feed_forward_norm_, feed_forward_context, [&](const Tensor& in, const Tensor& residual) {
-    return feed_forward_ ? feed_forward_->forward(in, residual) : gated_feed_forward_->forward(in, residual);
-  });
-  context.tap("output", y);
+  const auto feed = [&](const Tensor& in, const Tensor& residual) { return feed_forward_.forward(in, residual); };
+  Tensor y = residual_step(x.values, attention_norms_, attention_context, attend);
+  if (memory) {
+    y = cross_attend(Packed(y, x.offsets), *memory, layer, context.child("cross_attention").in(Tap::Part::cross));
+  }
+  if (config_.parallel) {
+    // The second part reads x too, and is added to what the first one made of it.
+    const Tensor input = feed_forward_norms_.norm.forward(x.values);
+    const bool drops = context.is_training() && config_.dropout > 0;
+    y = drops ? add(y, dropout_.forward(feed(input, Tensor()), feed_forward_context)) : feed(input, y);
+  } else {
+    y = residual_step(y, feed_forward_norms_, feed_forward_context, feed);
+  }
+  context.tap(Tap::Kind::hidden, y);
   return y;
 }
 
 void Block::visit(Visitor& visitor) {
+  const auto visit_norms = [&](const std::string& part, Norms& norms) {
+    visitor.child(part + "_norm", norms.norm);
+    if (norms.after) visitor.child(part + "_norm_after", *norms.after);
+  };
   visitor.child("attention", attention_);
-  visitor.child("attention_norm", attention_norm_);
+  visit_norms("attention", attention_norms_);
   if (cross_attention_) {
     visitor.child("cross_attention", *cross_attention_);
-    visitor.child("cross_norm", *cross_norm_);
+    visit_norms("cross", *cross_norms_);
   }
-  if (feed_forward_) {
-    visitor.child("feed_forward", *feed_forward_);
-  } else {
-    visitor.child("feed_forward", *gated_feed_forward_);
-  }
-  visitor.child("feed_forward_norm", feed_forward_norm_);
+  visitor.child("feed_forward", feed_forward_);
+  visit_norms("feed_forward", feed_forward_norms_);
 }
 
 }  // namespace heed

@@ -1,73 +1,69 @@
-// The block of a Transformer: attention, optionally cross-attention, feed-forward, each with residual and norm.
-//   pre-norm:  y = x + f(norm(x))        post-norm (as published in 2017, and BERT):  y = norm(x + f(x))
+// The block of a Transformer: attention, optionally cross-attention, and feed-forward, each with residual and norm.
+//   pre:       y = x + f(norm(x))
+//   post:      y = norm(x + f(x))             as published in 2017, and BERT
+//   sandwich:  y = x + norm'(f(norm(x)))      Gemma 2
+//   parallel:  y = x + attention(norm(x)) + feed_forward(norm'(x))      GPT-NeoX
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "heed/nn/attention.h"
-#include "heed/nn/layers.h"
+#include "heed/nn/feed_forward.h"
 
 namespace heed {
 
+enum class NormPlace { pre, post, sandwich };
+
 struct BlockConfig {
-  std::int64_t width = 0, heads = 1, key_heads = 0, inner = 0;  // inner 0: 4 * width
-  bool pre_norm = true;
-  NormKind norm = NormKind::layer;
-  double epsilon = 1e-5;
-  Activation activation = Activation::gelu;
-  bool gated = false;  // down(activation(gate(x)) * up(x)) instead of down(activation(up(x)))
-  bool bias = true;
-  double dropout = 0;            // of what attention and feed-forward add to the residual
-  bool cross = false;            // a decoder's block: attends to a memory too
-  double attention_dropout = 0;  // of the attention weights
-  // Vectors of distances (nn/attention.h), of the self-attention.
-  std::int64_t relative_reach = 0;
-  bool relative_queries = false;
-};
+  std::int64_t hidden_size = 0;
+  AttentionConfig attention{};
+  FeedForwardConfig feed_forward{};
+  NormConfig norm{};
+  NormPlace norm_place = NormPlace::pre;
+  bool parallel = false;  // attention and feed-forward read the same input; pre-norm only, without cross-attention
+  bool cross = false;     // a decoder's block: attends to a memory too
+  double dropout = 0;     // of what attention and feed-forward add to the residual
 
-// Feed-forward with a gate: down(activation(gate(x)) * up(x)).
-class GatedFeedForward : public Module {
- public:
-  GatedFeedForward(std::int64_t width, std::int64_t inner, Activation activation, bool bias);
-  Tensor forward(const Tensor& x, const Tensor& residual = Tensor()) const;
-  void visit(Visitor& visitor) override;
-
- private:
-  Linear gate_, up_, down_;
-  Activation activation_;
+  // Multiplications and additions of a forward pass over these sequences, each attending to itself.
+  double operations(const Offsets& offsets) const;
 };
 
 // What a block's cross-attention reads.
 struct Memory {
   Packed tokens;
   AttentionCall call{};
-  std::vector<KeysValues> projected{};  // one a layer, from project(): the tokens are not read again. Empty: they are.
+  std::vector<KeysValues> projected{};  // per layer, from Stack::project(): the tokens are not read again. Or empty.
 };
 
 class Block : public Module {
  public:
   explicit Block(const BlockConfig& config);
-  // [N, C] to [N, C]. `memory` is needed exactly if the block has cross-attention; the block is its layer number
-  // `layer`.
+  // [N, C] to [N, C]. `memory` is needed exactly if the block has cross-attention; `layer` is the block's number, and
+  // so the memory's.
   Tensor forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory = nullptr,
                  std::size_t layer = 0) const;
   KeysValues project(const Packed& memory) const;
   void visit(Visitor& visitor) override;
 
  private:
-  // x + dropout(f(norm(x))), or norm(x + dropout(f(x))). f(input, residual) adds the residual itself.
+  // One part with its norms.
+  struct Norms {
+    explicit Norms(const BlockConfig& config);
+    Norm norm;
+    std::optional<Norm> after;  // sandwich
+  };
+  // The residual around f(input, residual), which adds the residual itself.
   template <class Part>
-  Tensor residual_step(const Tensor& x, const Norm& norm, const Context& context, const Part& part) const;
+  Tensor residual_step(const Tensor& x, const Norms& norms, const Context& context, const Part& part) const;
+  Tensor cross_attend(const Packed& x, const Memory& memory, std::size_t layer, const Context& context) const;
 
   BlockConfig config_;
   MultiHeadAttention attention_;
-  Norm attention_norm_;
+  Norms attention_norms_;
   std::optional<MultiHeadAttention> cross_attention_;
-  std::optional<Norm> cross_norm_;
-  std::optional<FeedForward> feed_forward_;
-  std::optional<GatedFeedForward> gated_feed_forward_;
-  Norm feed_forward_norm_;
+  std::optional<Norms> cross_norms_;
+  FeedForward feed_forward_;
+  Norms feed_forward_norms_;
   Dropout dropout_;
 };
 

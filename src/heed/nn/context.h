@@ -2,23 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "heed/base/random.h"
+#include "heed/nn/tap.h"
 #include "heed/ops/dropout.h"
-#include "heed/tensor/tensor.h"
 
 namespace heed {
-
-// Sees named intermediates of a forward pass (law 4). Costs nothing when absent.
-class Probe {
- public:
-  virtual ~Probe() = default;
-  virtual void on_tensor(std::string_view name, const Tensor& value) = 0;
-  // Asked before a tensor is made that a forward pass would not make for itself and that is large: attention in full.
-  virtual bool wants(std::string_view /*name*/) const { return false; }
-};
 
 class Context {
  public:
@@ -47,38 +37,48 @@ class Context {
   bool recomputes() const { return recompute_; }
   bool is_watched() const { return probe_ != nullptr; }
 
-  // The context of a part: its name extends the path, which names taps and separates the random numbers of dropout.
+  // The context of a part of the model: separates the random numbers of its dropout from those of others.
   Context child(std::string_view name) const {
     Context part = *this;
     part.place_ = stream_id(place_, name);
-    if (probe_) (part.path_ += path_.empty() ? "" : ".") += name;
     return part;
   }
   Context child(std::string_view name, std::uint64_t index) const {
     Context part = child(name);
     part.place_ = stream_id(part.place_, index);
-    if (probe_) (part.path_ += '.') += std::to_string(index);
     return part;
   }
-
-  void tap(std::string_view name, const Tensor& value) const {
-    if (probe_) probe_->on_tensor(full_name(name), value);
+  // The same, for taps of this layer, or of this part of the model.
+  Context at_layer(std::int64_t layer) const {
+    Context context = *this;
+    context.layer_ = layer;
+    return context;
   }
-  // Whether the probe wants a tap that is costly.
-  bool wants(std::string_view name) const { return probe_ && probe_->wants(full_name(name)); }
+  Context in(Tap::Part part) const {
+    Context context = *this;
+    context.part_ = part;
+    return context;
+  }
+
+  void tap(Tap::Kind kind, const Tensor& value) const {
+    if (probe_) probe_->on_tensor({.kind = kind, .part = part_, .layer = layer_}, value);
+  }
+  // One sequence's and head's weights, if the probe wants them: make() computes them.
+  template <class Make>
+  void tap_weights(std::int64_t sequence, std::int64_t head, const Make& make) const {
+    const Tap tap{Tap::Kind::weights, part_, layer_, sequence, head};
+    if (probe_ && probe_->wants(tap)) probe_->on_tensor(tap, make());
+  }
 
   // Different at every step and place, the same when the step is repeated.
   DropoutKey dropout_key() const { return {seed_, stream_id(step_, place_)}; }
 
  private:
-  std::string full_name(std::string_view name) const {
-    return path_.empty() ? std::string(name) : path_ + "." + std::string(name);
-  }
-
   bool training_ = false, recompute_ = false;
   std::uint64_t seed_ = 0, step_ = 0, place_ = 0;
   Probe* probe_ = nullptr;
-  std::string path_;
+  Tap::Part part_ = Tap::Part::encoder;
+  std::int64_t layer_ = -1;
 };
 
 }  // namespace heed

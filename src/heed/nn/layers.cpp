@@ -34,13 +34,18 @@ Tensor OneHot::forward(const Tensor& ids) const {
   return one_hot(ids, vocabulary_);
 }
 
-Norm::Norm(std::int64_t width, NormKind kind, double norm_epsilon)
-    : weight(Tensor::full({width}, 1.0)), epsilon(norm_epsilon), kind_(kind) {
-  if (kind == NormKind::layer) bias = Tensor::zeros({width});
+Norm::Norm(std::int64_t width, const NormConfig& config) : weight(Tensor::full({width}, 1.0)), config_(config) {
+  if (config.kind == NormKind::layer) bias = Tensor::zeros({width});
 }
 
 Tensor Norm::forward(const Tensor& x) const {
-  return kind_ == NormKind::layer ? layer_norm(x, weight, bias, epsilon) : rms_norm(x, weight, epsilon);
+  if (config_.kind == NormKind::rms) return rms_norm(x, weight, config_.epsilon);
+  return layer_norm(x, weight, bias, config_.epsilon);
+}
+
+Tensor Norm::forward(const Tensor& x, const Tensor& added) const {
+  if (config_.kind == NormKind::rms) return add_rms_norm(x, added, weight, config_.epsilon).normalized;
+  return add_layer_norm(x, added, weight, bias, config_.epsilon).normalized;
 }
 
 void Norm::visit(Visitor& visitor) {
@@ -50,18 +55,6 @@ void Norm::visit(Visitor& visitor) {
 
 Tensor Dropout::forward(const Tensor& x, const Context& context) const {
   return context.is_training() ? dropout(x, probability_, context.dropout_key()) : x;
-}
-
-FeedForward::FeedForward(std::int64_t width, std::int64_t inner, Activation activation)
-    : up(width, inner), down(inner, width), activation_(activation) {}
-
-Tensor FeedForward::forward(const Tensor& x, const Tensor& residual) const {
-  return feed_forward(x, up.weight, up.bias, activation_, down.weight, down.bias, residual);
-}
-
-void FeedForward::visit(Visitor& visitor) {
-  visitor.child("up", up);
-  visitor.child("down", down);
 }
 
 }  // namespace heed

@@ -49,18 +49,24 @@ class OneHot : public Module {
 
 enum class NormKind { layer, rms };
 
+struct NormConfig {
+  NormKind kind = NormKind::layer;
+  double epsilon = 1e-5;
+};
+
 class Norm : public Module {
  public:
-  explicit Norm(std::int64_t width, NormKind kind = NormKind::layer, double epsilon = 1e-5);
+  explicit Norm(std::int64_t width, const NormConfig& config = {});
   Tensor forward(const Tensor& x) const;
+  // The norm of x + added, in one pass.
+  Tensor forward(const Tensor& x, const Tensor& added) const;
   void visit(Visitor& visitor) override;
 
   Tensor weight;  // [C]
   Tensor bias;    // [C], layer norm only
-  double epsilon;
 
  private:
-  NormKind kind_;
+  NormConfig config_;
 };
 
 class Dropout : public Module {
@@ -72,19 +78,6 @@ class Dropout : public Module {
 
  private:
   double probability_;
-};
-
-// W2 activation(W1 x + b1) + b2, + residual.
-class FeedForward : public Module {
- public:
-  FeedForward(std::int64_t width, std::int64_t inner, Activation activation = Activation::gelu);
-  Tensor forward(const Tensor& x, const Tensor& residual = Tensor()) const;
-  void visit(Visitor& visitor) override;
-
-  Linear up, down;
-
- private:
-  Activation activation_;
 };
 
 }  // namespace heed

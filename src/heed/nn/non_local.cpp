@@ -101,7 +101,7 @@ Tensor NonLocalBlock::forward(const Packed& x, const Context& context, std::span
   const Tensor y = config_.kind == NonLocalKind::embedded_gaussian ? softmax_sums(theta, phi, g.values, x.offsets)
                                                                    : product_sums(theta, phi, g.values, x.offsets);
   const Tensor z = output_.forward(y, Activation::none, x.values);
-  context.tap("output", z);
+  context.tap(Tap::Kind::hidden, z);
   return z;
 }
 

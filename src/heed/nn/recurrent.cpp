@@ -36,7 +36,7 @@ Packed RecurrentStack::forward(const Packed& x, const Context& context) const {
           run(Packed(linear(values, d.weight_ih, d.bias_ih), x.offsets), d.weight_hh, d.bias_hh, i > first));
     }
     values = per_layer == 1 ? outputs[0] : concat(outputs, 1);
-    context.child("layer", first / per_layer).tap("output", values);
+    context.at_layer(static_cast<std::int64_t>(first / per_layer)).tap(Tap::Kind::hidden, values);
   }
   return {values, x.offsets};
 }

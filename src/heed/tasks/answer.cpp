@@ -2,23 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/base/error.h"
+#include "heed/base/utf8.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/loss.h"
+#include "heed/ops/shape_ops.h"
+#include "heed/tasks/answer_spans.h"
 
 namespace heed {
 namespace {
 
 constexpr std::int32_t kContext = 1;  // the sequence of the pair that is the context
-
-std::vector<double> probabilities(std::span<const float> logits, const std::vector<bool>& in_context) {
-  std::vector<double> values(logits.begin(), logits.end());
-  for (std::size_t t = 1; t < values.size(); ++t) {
-    if (!in_context[t]) values[t] = -std::numeric_limits<double>::infinity();
-  }
-  softmax_in_place(values);
-  return values;
-}
+constexpr std::int64_t kUsualTokens = 15, kScoredTokens = 30;
 
 // The span from the beginning of the first token's word to the end of the last one's, as far as the window has them.
 Answer answer_of(const std::string& context, const text::Encoding& window, const TokenSpan& span) {
@@ -34,108 +30,218 @@ Answer answer_of(const std::string& context, const text::Encoding& window, const
           window.char_offsets[last].end};
 }
 
-void add_answer(std::vector<Answer>& answers, Answer found) {
-  const auto same = std::ranges::find_if(
-      answers, [&](const Answer& known) { return known.start == found.start && known.end == found.end; });
-  if (same == answers.end()) {
-    answers.push_back(std::move(found));
-  } else if (found.score > same->score) {
-    *same = std::move(found);
+class Answered : public Finding {
+ public:
+  explicit Answered(const AnswerOptions& settings) : options(settings) {}
+
+  struct Window {
+    std::vector<Answer> answers{};
+    double null_score = 1;
+  };
+  Window& window(std::size_t number) {
+    if (windows.size() <= number) windows.resize(number + 1);
+    return windows[number];
   }
-}
 
-// Sorts, puts the empty answer in its place and keeps top_k.
-void rank(std::vector<Answer>& answers, double null_score, const AnswerOptions& options) {
-  std::ranges::stable_sort(answers, std::greater(), &Answer::score);
-  if (options.null_answer) {
-    const double needed = null_score * std::exp(-options.null_threshold);
-    const auto place = std::ranges::find_if(answers, [&](const Answer& each) { return each.score < needed; });
-    answers.insert(place, {.answer = "", .score = null_score});
+  // Each answer once, best first, the empty one in its place, the top_k of them.
+  void finish() override {
+    double null_score = 1;
+    for (Window& window : windows) {
+      null_score = std::min(null_score, window.null_score);
+      for (Answer& found : window.answers) add(std::move(found));
+    }
+    std::ranges::stable_sort(answers, std::greater(), &Answer::score);
+    if (options.null_answer) {
+      const double needed = null_score * std::exp(-options.null_threshold);
+      const auto place = std::ranges::find_if(answers, [&](const Answer& each) { return each.score < needed; });
+      answers.insert(place, {.answer = "", .score = null_score});
+    }
+    if (answers.empty()) answers.emplace_back();
+    if (std::ssize(answers) > options.top_k) answers.resize(static_cast<std::size_t>(options.top_k));
   }
-  if (answers.empty()) answers.emplace_back();
-  if (answers.size() > options.top_k) answers.resize(options.top_k);
-}
 
-}  // namespace
+  Json json() const override {
+    Json list = Json::array();
+    for (const Answer& each : answers) {
+      list.push_back({{"answer", each.answer}, {"score", each.score}, {"start", each.start}, {"end", each.end}});
+    }
+    return list.size() == 1 ? list[0] : list;
+  }
 
-WindowSpans best_spans(std::span<const float> start, std::span<const float> end, const std::vector<bool>& in_context,
-                       std::size_t count, std::size_t max_answer_tokens) {
-  const std::vector<double> starts = probabilities(start, in_context), ends = probabilities(end, in_context);
-  WindowSpans result{.spans = {}, .null_score = starts[0] * ends[0]};
-  for (std::size_t first = 1; first < starts.size(); ++first) {
-    if (!in_context[first]) continue;
-    for (std::size_t last = first; last < std::min(first + max_answer_tokens, ends.size()); ++last) {
-      if (in_context[last]) result.spans.push_back({first, last, starts[first] * ends[last]});
+  AnswerOptions options;
+  std::vector<Window> windows{};
+  std::vector<Answer> answers{};
+
+ private:
+  void add(Answer found) {
+    const auto same = std::ranges::find_if(
+        answers, [&](const Answer& known) { return known.start == found.start && known.end == found.end; });
+    if (same == answers.end()) {
+      answers.push_back(std::move(found));
+    } else if (found.score > same->score) {
+      *same = std::move(found);
     }
   }
-  const auto better = [](const TokenSpan& a, const TokenSpan& b) {
-    if (a.score != b.score) return a.score > b.score;
-    return std::pair(a.first, a.last) < std::pair(b.first, b.last);
-  };
-  count = std::min(count, result.spans.size());
-  std::ranges::partial_sort(result.spans, result.spans.begin() + static_cast<std::ptrdiff_t>(count), better);
-  result.spans.resize(count);
-  return result;
-}
+};
 
-std::vector<std::vector<Answer>> answer(const TextModel& model, const std::vector<Question>& questions,
-                                        const AnswerOptions& options) {
-  model.require(Head::question_answering, "answer");
-  HEED_CHECK(options.top_k > 0 && options.max_answer_tokens > 0, "[answer] top_k is ", options.top_k,
-             " and max_answer_tokens ", options.max_answer_tokens, ", expected at least 1");
-  std::vector<TextInput> inputs;
-  inputs.reserve(questions.size());
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    HEED_CHECK(!questions[i].question.empty(), "[answer] question ", i, " is empty");
-    HEED_CHECK(!questions[i].context.empty(), "[answer] the context of question ", i, " is empty");
-    inputs.emplace_back(questions[i].question, questions[i].context);
+class AnswerRun : public TrainableRun {
+ public:
+  AnswerRun(const TaskSetup& setup, const AnswerOptions& options)
+      : TrainableRun(setup),
+        options_(options),
+        window_tokens_(std::min(setup.max_tokens, static_cast<std::size_t>(options.max_tokens))) {}
+
+  HeadKind head() const override { return HeadKind::question_answering; }
+
+  std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose) const override {
+    HEED_CHECK(!row.text.empty() && row.pair && !row.pair->empty(), row.file, ":", row.line, ": the ",
+               row.text.empty() ? "question" : "context", " is empty");
+    return samples_of(encoded(shortened(row.text), *row.pair,
+                              {.max_length = window_tokens_,
+                               .stride = std::min(static_cast<std::size_t>(options_.stride), window_tokens_ / 2),
+                               .strategy = text::Truncation::Strategy::only_second}));
   }
-  const std::size_t length = std::min(options.max_tokens, model.max_tokens());
-  const text::Truncation truncation{.max_length = length,
-                                    .stride = std::min(options.stride, length / 2),
-                                    .strategy = text::Truncation::Strategy::only_second};
-  std::vector<std::size_t> owner;
-  const auto windows = all_windows(model.encode(inputs, truncation), owner);
 
-  // Several spans of tokens may be the same words.
-  const std::size_t count = options.top_k == 1 ? 1 : options.top_k * 2 + 10;
-  std::vector<WindowSpans> found(windows.size());
-  model.for_each_batch(windows, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
-    const Tensor logits = model.encoder().forward(input, Context()).logits.contiguous();
+  // classes: first and last token of the answer; 0 and 0 where the window does not hold it whole.
+  Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>& sequences,
+                  const SampleDraw&) const override {
+    Targets result{.classes = {0, 0}};
+    if (row.answers.empty()) return result;
+    const std::size_t begin = row.answers[0].start, end = begin + utf8_length(row.answers[0].text);
+    const text::Encoding& tokens = sequences[0];
+    std::optional<std::size_t> first, last;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      if (tokens.sequence_ids[t] != kContext) continue;
+      const text::Span place = tokens.char_offsets[t];
+      if (place.begin <= begin && begin < place.end) first = t;
+      if (place.begin < end && end <= place.end) last = t;
+    }
+    if (first && last && *first <= *last) {
+      result.classes = {static_cast<std::int64_t>(*first), static_cast<std::int64_t>(*last)};
+    }
+    return result;
+  }
+
+  double count(const HeadBatch& part) const override { return 2 * static_cast<double>(part.batch.samples.size()); }
+
+  // The tokens of a window are the classes, so each window is a softmax of its own. logits [N, 2].
+  Tensor loss(const HeadBatch& part) const override {
+    const Offsets& offsets = part.batch.inputs.ids.offsets;
+    Tensor total;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      const auto b = static_cast<std::int64_t>(i);
+      const Tensor window = contiguous(transpose(slice(part.logits, 0, offsets.begin(b), offsets.end(b)), 0, 1));
+      const Tensor loss =
+          cross_entropy(window, Tensor::from(part.targets(i).classes, {2}), {.reduction = Reduction::sum});
+      total = total.defined() ? add(total, loss) : loss;
+    }
+    return total;
+  }
+
+  std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<Answered>(options_); }
+
+  void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
+    const Tensor logits = part.logits.contiguous();
+    // Several spans of tokens may be the same words.
+    const auto wanted = static_cast<std::size_t>(options_.top_k == 1 ? 1 : options_.top_k * 2 + 10);
     std::vector<float> start, end;
     std::vector<bool> in_context;
-    for (std::size_t b = 0; b < chosen.size(); ++b) {
-      const text::Encoding& window = windows[chosen[b]];
-      const float* row = logits.data<float>() + 2 * input.ids.offsets.begin(static_cast<std::int64_t>(b));
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      const Sample& sample = part.batch.samples[i];
+      const text::Encoding& window = sample.sequences[0];
+      const float* row = part.token_logits(i);
       start.clear(), end.clear(), in_context.clear();
       for (std::size_t t = 0; t < window.size(); ++t) {
         start.push_back(row[2 * t]);
         end.push_back(row[2 * t + 1]);
         in_context.push_back(window.sequence_ids[t] == kContext);
       }
-      found[chosen[b]] = best_spans(start, end, in_context, count, options.max_answer_tokens);
-    }
-  });
-
-  std::vector<std::vector<Answer>> results(questions.size());
-  std::vector<double> null_scores(questions.size(), 1);
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    const std::size_t q = owner[i];
-    null_scores[q] = std::min(null_scores[q], found[i].null_score);
-    for (const TokenSpan& span : found[i].spans) {
-      add_answer(results[q], answer_of(questions[q].context, windows[i], span));
+      const WindowSpans spans = best_spans(start, end, in_context, wanted, longest(!sample.targets.empty()));
+      Answered::Window& found = static_cast<Answered&>(*findings[i]).window(sample.window);
+      found.null_score = spans.null_score;
+      for (const TokenSpan& span : spans.spans) found.answers.push_back(answer_of(*part.row(i).pair, window, span));
     }
   }
-  for (std::size_t q = 0; q < questions.size(); ++q) rank(results[q], null_scores[q], options);
-  return results;
+
+  void compare(const Row& row, const Finding& finding, Comparison& all) const override {
+    auto& right = all.expected.emplace_back();
+    for (const AnswerSpan& each : row.answers) right.push_back(each.text);
+    all.found.push_back({static_cast<const Answered&>(finding).answers[0].answer});
+  }
+  Evaluation metrics(const Comparison& all, double) const override {
+    std::vector<std::string> found;
+    for (const auto& each : all.found) found.push_back(each[0]);
+    return evaluate_answers(found, all.expected,
+                            options_.compare == "words" ? AnswerRule::words : AnswerRule::characters);
+  }
+  std::string main_metric() const override { return "f1"; }
+
+ private:
+  std::size_t longest(bool scored) const {
+    const std::int64_t usual = scored ? kScoredTokens : kUsualTokens;
+    return static_cast<std::size_t>(options_.max_answer_tokens > 0 ? options_.max_answer_tokens : usual);
+  }
+  // A question that fills the window leaves no room: it is cut to half of it first.
+  std::string shortened(const std::string& question) const {
+    const text::Encoding tokens = setup_.tokenizer.encode(question, {.add_special = false});
+    const std::size_t most = window_tokens_ / 2;
+    return tokens.size() <= most ? question : question.substr(0, tokens.byte_offsets[most].begin);
+  }
+
+  AnswerOptions options_;
+  std::size_t window_tokens_;
+};
+
+}  // namespace
+
+Fields AnswerOptions::fields() {
+  Fields list;
+  list.push_back(Field("top_k", top_k, "a list of so many answers").at_least(1).only_for(kForPredict));
+  list.push_back(Field("max_answer_tokens", max_answer_tokens, "longest answer; 0: 15 tokens, 30 where answers are scored")
+                     .at_least(0));
+  list.push_back(Field("max_tokens", max_tokens, "tokens of a window over a long context, question included").at_least(16));
+  list.push_back(Field("stride", stride, "tokens that windows over a long context share").at_least(0));
+  list.push_back(Field("null_answer", null_answer, "some questions have no answer (SQuAD 2): \"\" may be it"));
+  list.push_back(Field("null_threshold", null_threshold,
+                       "how far, in logarithms, the score of \"\" must be above that of the best words")
+                     .only_for(kForPredict | kForEvaluate));
+  list.push_back(Field("compare", compare, "words (SQuAD) or characters (Chinese, cmrc2018)")
+                     .one_of({"words", "characters"})
+                     .only_for(kForTrain | kForEvaluate));
+  return list;
 }
 
-Json to_json(const std::vector<Answer>& answers) {
-  Json list = Json::array();
-  for (const Answer& each : answers) {
-    list.push_back({{"answer", each.answer}, {"score", each.score}, {"start", each.start}, {"end", each.end}});
+std::vector<std::vector<Answer>> answer(const LoadedModel& model, const std::vector<Question>& questions,
+                                        const AnswerOptions& options) {
+  model.require(answer_task());
+  AnswerOptions checked = options;
+  for (const Field& field : checked.fields()) field.check("[answer]");
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    rows.push_back({.text = questions[i].question, .pair = questions[i].context, .file = "[answer] question", .line = i});
   }
-  return list.size() == 1 ? list[0] : list;
+  const AnswerRun run(model.setup(), options);
+  return results_of(run_task(model, run, std::move(rows)), &Answered::answers);
+}
+
+const Task& answer_task() {
+  static const Task task{
+      .name = "answer",
+      .verb = "answer",
+      .summary =
+          "the words of a text that answer a question: {\"answer\", \"score\", \"start\", \"end\"} per line",
+      .example = "heed answer --model bert-squad --question \"Where does she live?\" \"Clara lives in Berkeley.\"",
+      .request = {{.name = "question", .row = RowField::text, .help = "the question"},
+                  {.name = "context", .row = RowField::pair, .help = "texts to look for the answer in"}},
+      .supports = [](const Model& model) { return model.head() == HeadKind::question_answering; },
+      .options = option_list<AnswerOptions>(),
+      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+        return std::make_unique<AnswerRun>(setup, options_from<AnswerOptions>(options));
+      },
+      .rows = {RowField::text, RowField::pair, RowField::answers},
+      .sample_data = ".json",
+      .head = HeadKind::question_answering};
+  return task;
 }
 
 }  // namespace heed

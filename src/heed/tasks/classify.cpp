@@ -4,94 +4,241 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/ops/loss.h"
+#include "heed/tasks/label_set.h"
 
 namespace heed {
 namespace {
 
-enum class ScoreRule { softmax, sigmoid, raw };
+enum class Kind { one, several, number };
 
-// HuggingFace's rule for its text-classification pipeline.
-ScoreRule score_rule(const TextModel& model) {
-  const auto type =
-      json_optional<std::string>(model.folder().config(), "problem_type", "", model.folder().config_name());
-  if (type == "regression") return ScoreRule::raw;
-  if (type == "multi_label_classification") return ScoreRule::sigmoid;
-  HEED_CHECK_AS(bad_format, type.empty() || type == "single_label_classification", model.folder().config_name(),
-                ": problem_type is \"", type,
-                "\", expected single_label_classification, multi_label_classification or regression");
-  return model.labels().size() == 1 ? ScoreRule::sigmoid : ScoreRule::softmax;
-}
+constexpr const char* kProblemTypes[] = {"single_label_classification", "multi_label_classification", "regression"};
 
-void apply(ScoreRule rule, std::vector<double>& values) {
-  if (rule == ScoreRule::softmax) softmax_in_place(values);
-  if (rule == ScoreRule::sigmoid) {
-    for (double& value : values) value = 1 / (1 + std::exp(-value));
+// What a model that is there already was made for; else what the options say.
+Kind kind_of(const TaskSetup& setup, const ClassifyOptions& options) {
+  if (setup.labels.empty()) {
+    return options.kind == "number" ? Kind::number : options.kind == "several" ? Kind::several : Kind::one;
   }
+  const std::string type = problem_type(setup);
+  if (type == "multi_label_classification") return Kind::several;
+  const bool classifier = setup.head == HeadKind::sequence_classification;
+  return classifier && (type == "regression" || setup.labels.size() == 1) ? Kind::number : Kind::one;
 }
 
-// The scores of each input in the order of the labels.
-std::vector<std::vector<double>> label_scores(const TextModel& model, std::span<const TextInput> inputs) {
-  const ScoreRule rule = model.encoder().head() == Head::next_sentence ? ScoreRule::softmax : score_rule(model);
-  const auto encodings = model.encode(inputs);
-  std::vector<std::vector<double>> scores(inputs.size());
-  model.for_each_batch(encodings, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
-    const Tensor logits = model.encoder().forward(input, Context()).logits;
-    const std::int64_t labels = logits.size(1);
-    for (std::size_t b = 0; b < chosen.size(); ++b) {
-      const float* row = logits.data<float>() + static_cast<std::int64_t>(b) * labels;
-      std::vector<double>& values = scores[chosen[b]];
-      values.assign(row, row + labels);
-      apply(rule, values);
-    }
-  });
-  return scores;
+LabelSet labels_of(const TaskSetup& setup) {
+  if (setup.labels.empty()) return {};
+  const bool next_sentence = setup.head == HeadKind::next_sentence;
+  return LabelSet(next_sentence ? std::vector<std::string>{"is_next", "not_next"} : setup.labels);
 }
+
+class Scores : public Finding {
+ public:
+  Json json() const override {
+    Json list = Json::array();
+    for (const LabelScore& each : scores) list.push_back({{"label", each.label}, {"score", each.score}});
+    return list;
+  }
+  std::vector<LabelScore> scores{};  // best first
+};
+
+class ClassifyRun : public TrainableRun {
+ public:
+  ClassifyRun(const TaskSetup& setup, const ClassifyOptions& options)
+      : TrainableRun(setup),
+        options_(options),
+        kind_(kind_of(setup, options)),
+        problem_(setup.labels.empty() ? kProblemTypes[static_cast<std::size_t>(kind_)] : problem_type(setup)),
+        labels_(labels_of(setup)) {}
+
+  HeadKind head() const override { return HeadKind::sequence_classification; }
+
+  void learn(const Row& row) override {
+    if (kind_ == Kind::number) return;
+    check_labels(row);
+    for (const std::string& label : row.labels) labels_.learn(label);
+  }
+  std::vector<std::string> labels() const override {
+    if (kind_ == Kind::number) return {"score"};
+    return labels_.list();
+  }
+  void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
+
+  Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
+    if (kind_ == Kind::number) return {.values = {static_cast<float>(score_of(row))}};
+    check_labels(row);
+    if (kind_ == Kind::one) return {.classes = {labels_.index_of(row.labels[0], row)}};
+    Targets result{.values = std::vector<float>(labels_.size(), 0.0F)};
+    for (const std::string& label : row.labels) {
+      result.values[static_cast<std::size_t>(labels_.index_of(label, row))] = 1.0F;
+    }
+    return result;
+  }
+
+  double count(const HeadBatch& part) const override {
+    std::size_t values = 0;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) values += part.targets(i).values.size();
+    return static_cast<double>(kind_ == Kind::one ? part.batch.samples.size() : values);
+  }
+
+  Tensor loss(const HeadBatch& part) const override {
+    std::vector<std::int64_t> classes;
+    std::vector<float> values;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      std::ranges::copy(part.targets(i).classes, std::back_inserter(classes));
+      std::ranges::copy(part.targets(i).values, std::back_inserter(values));
+    }
+    const Tensor& logits = part.logits;  // [B, L]
+    switch (kind_) {
+      case Kind::one:
+        return cross_entropy(logits, Tensor::from(classes, {logits.size(0)}),
+                             {.label_smoothing = options_.label_smoothing, .reduction = Reduction::sum});
+      case Kind::several: return binary_cross_entropy(logits, Tensor::from(values, logits.shape()), Reduction::sum);
+      case Kind::number: return mean_squared_error(logits, Tensor::from(values, logits.shape()), Reduction::sum);
+    }
+    fail(ErrorKind::internal, "[classify] a kind of label");
+  }
+
+  std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<Scores>(); }
+
+  void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
+    const std::vector<std::string> names = labels();
+    const auto width = static_cast<std::size_t>(part.logits.size(1));
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      const auto values = label_scores(problem_, std::span(part.logits.data<float>() + i * width, width));
+      auto& scores = static_cast<Scores&>(*findings[i]).scores;
+      for (std::size_t label = 0; label < width; ++label) {
+        scores.push_back({names[label], static_cast<float>(values[label])});
+      }
+      std::ranges::stable_sort(scores, std::greater(), &LabelScore::score);
+    }
+  }
+
+  void compare(const Row& row, const Finding& finding, Comparison& all) const override {
+    const auto& scores = static_cast<const Scores&>(finding).scores;
+    if (kind_ == Kind::number) {
+      all.expected_numbers.push_back(score_of(row));
+      all.found_numbers.push_back(static_cast<double>(scores[0].score));
+      return;
+    }
+    check_labels(row);
+    auto& expected = all.expected.emplace_back();
+    for (const std::string& label : row.labels) {
+      expected.push_back(labels_[static_cast<std::size_t>(labels_.index_of(label, row))]);
+    }
+    auto& found = all.found.emplace_back();
+    for (const LabelScore& each : scores) {
+      if (kind_ == Kind::one ? found.empty() : each.score >= 0.5F) found.push_back(each.label);
+    }
+  }
+
+  Evaluation metrics(const Comparison& all, double) const override {
+    const auto digits = static_cast<int>(options_.digits);
+    switch (kind_) {
+      case Kind::one: return evaluate_labels(firsts(all.expected), firsts(all.found), digits);
+      case Kind::several: return evaluate_label_sets(all.expected, all.found, digits);
+      case Kind::number: return evaluate_numbers(all.expected_numbers, all.found_numbers);
+    }
+    return {};
+  }
+  std::string main_metric() const override {
+    return kind_ == Kind::one ? "accuracy" : kind_ == Kind::several ? "f1_micro" : "spearman";
+  }
+  Json config_fields() const override { return {{"problem_type", problem_}}; }
+
+ private:
+  void check_labels(const Row& row) const {
+    HEED_CHECK_AS(bad_format, kind_ == Kind::several || row.labels.size() == 1, row.file, ":", row.line, ": has ",
+                  row.labels.size(), " labels, expected one; which column has it can be set (label)");
+  }
+  static double score_of(const Row& row) {
+    HEED_CHECK_AS(bad_format, row.score, row.file, ":", row.line, ": has no score; its column can be set (score)");
+    return *row.score;
+  }
+  static Labels firsts(const std::vector<std::vector<std::string>>& lists) {
+    Labels labels;
+    labels.reserve(lists.size());
+    for (const auto& list : lists) labels.push_back(list[0]);
+    return labels;
+  }
+
+  ClassifyOptions options_;
+  Kind kind_;
+  std::string problem_;  // as config.json calls it
+  LabelSet labels_;
+};
 
 }  // namespace
 
-std::vector<std::vector<LabelScore>> classify(const TextModel& model, const std::vector<TextInput>& inputs) {
-  const bool next_sentence = model.encoder().head() == Head::next_sentence;
-  if (!next_sentence) model.require(Head::sequence_classification, "classify");
-  const std::vector<std::string> labels =
-      next_sentence ? std::vector<std::string>{"is_next", "not_next"} : model.labels();
-  std::vector<std::vector<LabelScore>> results;
-  results.reserve(inputs.size());
-  for (const auto& scores : label_scores(model, inputs)) {
-    auto& result = results.emplace_back();
-    for (std::size_t i = 0; i < labels.size(); ++i) result.push_back({labels[i], static_cast<float>(scores[i])});
-    std::ranges::stable_sort(result, std::greater(), &LabelScore::score);
-  }
-  return results;
-}
-
-std::vector<RankedText> rerank(const TextModel& model, const std::string& query,
-                               const std::vector<std::string>& texts) {
-  model.require(Head::sequence_classification, "rerank");
-  HEED_CHECK(model.labels().size() == 1, "[rerank] the model of ", model.folder().path().string(), " has ",
-             model.labels().size(), " labels, expected a cross-encoder with one");
-  std::vector<TextInput> pairs;
-  pairs.reserve(texts.size());
-  for (const std::string& text : texts) pairs.emplace_back(query, text);
-  const auto scores = label_scores(model, pairs);
-  std::vector<RankedText> ranked;
-  ranked.reserve(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) ranked.push_back({i, static_cast<float>(scores[i][0])});
-  std::ranges::stable_sort(ranked, std::greater(), &RankedText::score);
-  return ranked;
-}
-
-Json to_json(const std::vector<LabelScore>& scores) {
-  Json list = Json::array();
-  for (const LabelScore& each : scores) list.push_back({{"label", each.label}, {"score", each.score}});
+Fields ClassifyOptions::fields() {
+  Fields list;
+  list.push_back(Field("kind", kind, "one (label), several (labels), number")
+                     .one_of({"one", "several", "number"})
+                     .only_for(kForTrain));
+  list.push_back(Field("label_smoothing", label_smoothing, "share of the target spread over all labels")
+                     .where([this] { return label_smoothing >= 0 && label_smoothing < 1; }, "0 to below 1")
+                     .only_for(kForTrain));
+  list.push_back(digits_field(digits));
   return list;
 }
 
-Json to_json(const std::vector<RankedText>& ranked, const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const RankedText& each : ranked) {
-    list.push_back({{"index", each.index}, {"score", each.score}, {"text", texts[each.index]}});
+Row row_of(const TextInput& input) {
+  return {.text = input.text, .pair = input.pair};
+}
+
+std::string problem_type(const TaskSetup& setup) {
+  if (setup.head == HeadKind::next_sentence) return kProblemTypes[0];
+  const std::string where = setup.name + ": config.json";
+  const auto type = json_optional<std::string>(setup.config, "problem_type", "", where);
+  HEED_CHECK_AS(bad_format, type.empty() || std::ranges::find(kProblemTypes, type) != std::end(kProblemTypes), where,
+                ": problem_type is \"", type,
+                "\", expected single_label_classification, multi_label_classification or regression");
+  return type;
+}
+
+std::vector<double> label_scores(std::string_view problem_type, std::span<const float> logits) {
+  std::vector<double> values(logits.begin(), logits.end());
+  if (problem_type == "regression") return values;
+  // HuggingFace's rule for its text-classification pipeline.
+  if (problem_type == "multi_label_classification" || logits.size() == 1) {
+    for (double& value : values) value = 1 / (1 + std::exp(-value));
+  } else {
+    softmax_in_place(values);
   }
-  return list;
+  return values;
+}
+
+std::vector<std::vector<LabelScore>> classify(const LoadedModel& model, const std::vector<TextInput>& inputs) {
+  std::vector<Row> rows;
+  rows.reserve(inputs.size());
+  for (const TextInput& input : inputs) rows.push_back(row_of(input));
+  return results_of(run_task(model, *model.make(classify_task()), std::move(rows)), &Scores::scores);
+}
+
+const Task& classify_task() {
+  static const Task task{
+      .name = "classify",
+      .verb = "classify",
+      .summary = "the labels of texts, best first: [{\"label\", \"score\"}, ...] per line",
+      .example = "heed classify --model bert-tiny-toxicity \"what a lovely day\"",
+      .request = {{.name = "text_pair",
+                   .row = RowField::pair,
+                   .help = "second text, for models that judge pairs",
+                   .optional = true,
+                   .flag = "--pair"},
+                  {.name = "text", .row = RowField::text, .help = "the texts"}},
+      .supports =
+          [](const Model& model) {
+            return model.head() == HeadKind::sequence_classification || model.head() == HeadKind::next_sentence;
+          },
+      .options = option_list<ClassifyOptions>(),
+      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+        return std::make_unique<ClassifyRun>(setup, options_from<ClassifyOptions>(options));
+      },
+      .rows = {RowField::text},
+      .sample_data = ".tsv",
+      .head = HeadKind::sequence_classification,
+      .shares_input = true};
+  return task;
 }
 
 }  // namespace heed

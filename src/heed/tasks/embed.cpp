@@ -1,29 +1,34 @@
 #include "heed/tasks/embed.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
+#include "heed/ops/loss.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/normalize.h"
 #include "heed/ops/reduce.h"
+#include "heed/ops/shape_ops.h"
 
 namespace heed {
 namespace {
 
 using SentencePooling = SentenceEmbedding::Pooling;
 
-// The tokens behind the first `count` of each sequence.
-Packed without_first(const Tensor& hidden, const Offsets& offsets, std::int64_t count) {
-  std::vector<std::int64_t> rows, lengths;
-  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
-    const std::int64_t first = std::min(offsets.begin(b) + count, offsets.end(b));
-    for (std::int64_t t = first; t < offsets.end(b); ++t) rows.push_back(t);
-    lengths.push_back(offsets.end(b) - first);
-  }
-  return Packed(embedding(hidden, Tensor::from(rows, {static_cast<std::int64_t>(rows.size())})), Offsets(lengths));
-}
-
 constexpr double kLeastLength = 1e-12;  // a vector of zeros stays one
+constexpr std::pair<std::string_view, SentencePooling> kPoolings[] = {
+    {"cls", SentencePooling::cls}, {"mean", SentencePooling::mean}, {"max", SentencePooling::max}};
+
+SentencePooling pooling_named(std::string_view name) {
+  for (const auto& [known, pooling] : kPoolings) {
+    if (name == known) return pooling;
+  }
+  fail(ErrorKind::invalid_argument, "[embed] pooling is \"", name, "\", expected cls, mean or max");
+}
 
 std::string prompt_text(const SentenceEmbedding& settings, const std::optional<std::string>& asked) {
   const std::string name = asked ? *asked : settings.default_prompt_name.value_or("");
@@ -36,90 +41,260 @@ std::string prompt_text(const SentenceEmbedding& settings, const std::optional<s
   return found->second;
 }
 
+// The tokens after the first `count` of each sequence.
+Packed without_first(const Tensor& hidden, const Offsets& offsets, std::int64_t count) {
+  std::vector<std::int64_t> rows, lengths;
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    const std::int64_t first = std::min(offsets.begin(b) + count, offsets.end(b));
+    for (std::int64_t t = first; t < offsets.end(b); ++t) rows.push_back(t);
+    lengths.push_back(offsets.end(b) - first);
+  }
+  return Packed(embedding(hidden, Tensor::from(rows, {static_cast<std::int64_t>(rows.size())})), Offsets(lengths));
+}
+
+// Vectors of the first texts and of the second ones, [B, C] each, of length 1; samples have two sequences.
+std::pair<Tensor, Tensor> unit_pairs(const Tensor& vectors) {
+  const auto width = static_cast<double>(vectors.size(1));
+  const Tensor units = scale(rms_norm(vectors, Tensor(), 1e-24), 1 / std::sqrt(width));
+  std::vector<std::int64_t> even, odd;
+  for (std::int64_t i = 0; i < units.size(0); i += 2) even.push_back(i), odd.push_back(i + 1);
+  const auto count = static_cast<std::int64_t>(even.size());
+  return {embedding(units, Tensor::from(even, {count})), embedding(units, Tensor::from(odd, {count}))};
+}
+
+// The vectors of a row's texts: of one, or of a pair.
+class Embedded : public Finding {
+ public:
+  Json json() const override { return {{"embedding", vectors.at(0)}}; }
+  // The shortest decimals that lead back to the same floats.
+  std::string line() const override {
+    std::string text = "{\"embedding\":[";
+    char digits[32];
+    for (const float value : vectors.at(0)) {
+      if (text.back() != '[') text += ',';
+      text.append(digits, std::to_chars(digits, std::end(digits), value, std::chars_format::general).ptr);
+    }
+    return text + "]}";
+  }
+  std::vector<std::vector<float>> vectors{};
+  bool nearest = false;  // whether the first text's own pair is the nearest of the batch
+};
+
+class EmbedRun : public TrainableRun {
+ public:
+  EmbedRun(const TaskSetup& setup, const EmbedOptions& options)
+      : TrainableRun(setup), options_(options), plan_(setup, options), contrastive_(options.loss != "cosine") {}
+
+  HeadKind head() const override { return HeadKind::none; }
+
+  // Without a loss that is asked for, scores decide: they are what the cosines should be.
+  void learn(const Row& row) override {
+    if (options_.loss.empty() && row.score) contrastive_ = false;
+    HEED_CHECK_AS(bad_format, options_.loss != "contrastive" || !row.score, row.file, ":", row.line,
+                  ": has a score, but the contrastive loss takes every pair for a right one; set the loss to cosine, or "
+                  "leave the score out");
+  }
+
+  std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
+    HEED_CHECK_AS(bad_format, row.pair || purpose == Purpose::predict, row.file, ":", row.line,
+                  ": has no second text; its column can be set (pair)");
+    std::vector<std::vector<text::Encoding>> samples(1);
+    const auto add = [&](const std::string& text) {
+      samples[0].push_back(encoded(plan_.prompt + text, {.max_length = plan_.max_tokens}));
+      samples[0].back().overflowing.clear();
+    };
+    add(row.text);
+    if (row.pair) add(*row.pair);
+    return samples;
+  }
+
+  // values: the cosine that a score stands for.
+  Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
+    if (is_contrastive(row)) return {};
+    HEED_CHECK_AS(bad_format, row.score, row.file, ":", row.line, ": has no score; its column can be set (score)");
+    return {.values = {static_cast<float>(*row.score / options_.score_range)}};
+  }
+
+  // The vectors, [sequences, C].
+  Tensor forward(const Model&, const HeadBatch& part, const Tensor& hidden, const Context&) const override {
+    return plan_.pool(hidden, part.batch.inputs.ids.offsets);
+  }
+
+  double count(const HeadBatch& part) const override { return static_cast<double>(part.batch.samples.size()); }
+
+  Tensor loss(const HeadBatch& part) const override {
+    const auto [first, second] = unit_pairs(part.logits);
+    const std::int64_t pairs = first.size(0);
+    if (part.targets(0).values.empty()) {
+      std::vector<std::int64_t> own;
+      for (std::int64_t i = 0; i < pairs; ++i) own.push_back(i);
+      return cross_entropy(heed::scale(matmul(first, transpose(second, 0, 1)), options_.scale),
+                           Tensor::from(own, {pairs}), {.reduction = Reduction::sum});
+    }
+    std::vector<float> scores;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) scores.push_back(part.targets(i).values.at(0));
+    return mean_squared_error(sum(multiply(first, second), 1), Tensor::from(scores, {pairs}), Reduction::sum);
+  }
+
+  std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<Embedded>(); }
+
+  void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
+    const auto width = static_cast<std::size_t>(part.logits.size(1));
+    const float* row = part.logits.data<float>();
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      for (std::size_t text = 0; text < part.batch.samples[i].sequences.size(); ++text, row += width) {
+        static_cast<Embedded&>(*findings[i]).vectors.push_back(plan_.finished(std::span(row, width)));
+      }
+    }
+    if (part.batch.samples[0].targets.empty() || !part.targets(0).values.empty()) return;
+    for (Finding* const finding : findings) find_nearest(static_cast<Embedded&>(*finding), findings);
+  }
+
+  void compare(const Row& row, const Finding& finding, Comparison& all) const override {
+    const auto& embedded = static_cast<const Embedded&>(finding);
+    if (is_contrastive(row)) {
+      all.found_numbers.push_back(embedded.nearest ? 1 : 0);
+      return;
+    }
+    all.expected_numbers.push_back(*row.score);
+    all.found_numbers.push_back(cosine(embedded.vectors[0], embedded.vectors[1]));
+  }
+  Evaluation metrics(const Comparison& all, double) const override {
+    if (!all.expected_numbers.empty()) return evaluate_numbers(all.expected_numbers, all.found_numbers);
+    const auto right = static_cast<double>(std::ranges::count(all.found_numbers, 1.0));
+    return {.metrics = {{"accuracy", right / static_cast<double>(all.found_numbers.size())}}};
+  }
+  std::string main_metric() const override { return contrastive_ ? "accuracy" : "spearman"; }
+
+  // sentence-transformers' description: the model, how its vectors become one, and that it has length 1.
+  void save_files(const std::filesystem::path& folder, const ModelInfo& model) const override {
+    const auto write = [&](const char* name, const Json& value) {
+      std::filesystem::create_directories((folder / name).parent_path());
+      replace_file(folder / name, value.dump(2) + "\n");
+    };
+    write("modules.json",
+          {{{"idx", 0}, {"name", "0"}, {"path", ""}, {"type", "sentence_transformers.models.Transformer"}},
+           {{"idx", 1}, {"name", "1"}, {"path", "1_Pooling"}, {"type", "sentence_transformers.models.Pooling"}},
+           {{"idx", 2}, {"name", "2"}, {"path", "2_Normalize"}, {"type", "sentence_transformers.models.Normalize"}}});
+    write("sentence_bert_config.json", {{"max_seq_length", setup_.max_tokens}, {"do_lower_case", false}});
+    write("1_Pooling/config.json", {{"word_embedding_dimension", model.hidden_size},
+                                    {"pooling_mode_cls_token", plan_.pooling == SentencePooling::cls},
+                                    {"pooling_mode_mean_tokens", plan_.pooling == SentencePooling::mean},
+                                    {"pooling_mode_max_tokens", plan_.pooling == SentencePooling::max},
+                                    {"pooling_mode_mean_sqrt_len_tokens", false}});
+  }
+
+ private:
+  bool is_contrastive(const Row& row) const {
+    return options_.loss.empty() ? !row.score : options_.loss == "contrastive";
+  }
+  static void find_nearest(Embedded& own, std::span<Finding* const> all) {
+    const double least = cosine(own.vectors[0], own.vectors[1]);
+    own.nearest = std::ranges::none_of(all, [&](const Finding* other) {
+      return cosine(own.vectors[0], static_cast<const Embedded*>(other)->vectors[1]) > least;
+    });
+  }
+
+  EmbedOptions options_;
+  EmbedPlan plan_;
+  bool contrastive_;
+};
+
 }  // namespace
 
-double dot(const float* a, const float* b, std::int64_t size) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
+Fields EmbedOptions::fields() {
+  Fields list;
+  list.push_back(Field("pooling", pooling, "mean, cls or max; default: what the model's folder says, else mean")
+                     .one_of({"", "mean", "cls", "max"}));
+  list.push_back(Field("normalize", normalize, "vectors of length 1; default: what the model's folder says")
+                     .only_for(kForPredict));
+  list.push_back(Field("prompt", prompt, "name of one of the folder's prompts").only_for(kForPredict | kForEvaluate));
+  list.push_back(Field("loss", loss,
+                       "contrastive (the other pairs of the batch are wrong) or cosine (data.score); default: cosine if "
+                       "there are scores")
+                     .one_of({"", "contrastive", "cosine"})
+                     .only_for(kForTrain | kForEvaluate));
+  list.push_back(
+      Field("scale", scale, "contrastive: cosines are multiplied by this").only_for(kForTrain | kForEvaluate));
+  list.push_back(Field("score_range", score_range, "cosine: the score that stands for a cosine of 1")
+                     .where([this] { return score_range > 0; }, "above 0")
+                     .only_for(kForTrain | kForEvaluate));
+  return list;
 }
 
-SentencePooling pooling_named(std::string_view name) {
-  if (name == "cls") return SentencePooling::cls;
-  if (name == "mean") return SentencePooling::mean;
-  if (name == "max") return SentencePooling::max;
-  fail(ErrorKind::invalid_argument, "[embed] pooling is \"", name, "\", expected cls, mean or max");
+EmbedPlan::EmbedPlan(const TaskSetup& setup, const EmbedOptions& options) {
+  const SentenceEmbedding settings = setup.sentence_embedding.value_or(SentenceEmbedding{});
+  pooling = options.pooling.empty() ? settings.pooling : pooling_named(options.pooling);
+  normalize = options.normalize.value_or(settings.normalize);
+  prompt = prompt_text(settings, options.prompt);
+  const auto limit = static_cast<std::size_t>(settings.max_tokens.value_or(static_cast<std::int64_t>(setup.max_tokens)));
+  max_tokens = std::min(limit, setup.max_tokens);
+  if (settings.include_prompt || prompt.empty() || pooling == SentencePooling::cls) return;
+  // sentence-transformers' rule: as many as the prompt has by itself, without the special token after it.
+  const text::Truncation cut{.max_length = max_tokens};
+  skipped_tokens = static_cast<std::int64_t>(setup.tokenizer.encode(prompt, {.truncation = cut}).size()) - 1;
 }
 
-EmbedPlan embed_plan(const TextModel& model, const EmbedOptions& options) {
-  const SentenceEmbedding settings = model.folder().sentence_embedding().value_or(SentenceEmbedding{});
-  const auto limit =
-      static_cast<std::size_t>(settings.max_tokens.value_or(static_cast<std::int64_t>(model.max_tokens())));
-  return {.pooling = options.pooling.value_or(settings.pooling),
-          .normalize = options.normalize.value_or(settings.normalize),
-          .prompt = prompt_text(settings, options.prompt),
-          .pools_prompt = settings.include_prompt,
-          .max_tokens = std::min(limit, model.max_tokens())};
-}
-
-Tensor pool_texts(const Tensor& hidden, const Offsets& offsets, SentencePooling pooling) {
+Tensor EmbedPlan::pool(const Tensor& hidden, const Offsets& offsets) const {
+  const Packed seen = skipped_tokens > 0 ? without_first(hidden, offsets, skipped_tokens) : Packed(hidden, offsets);
   switch (pooling) {
-    case SentencePooling::cls: return first_tokens(hidden, offsets);
-    case SentencePooling::mean: return pool(Packed(hidden, offsets), Pooling::mean);
-    case SentencePooling::max: return pool(Packed(hidden, offsets), Pooling::max);
+    case SentencePooling::cls: return first_tokens(seen.values, seen.offsets);
+    case SentencePooling::mean: return heed::pool(seen, Pooling::mean);
+    case SentencePooling::max: return heed::pool(seen, Pooling::max);
   }
   fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
 }
 
-Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options) {
-  const EmbedPlan plan = embed_plan(model, options);
-  std::vector<TextInput> inputs;
-  inputs.reserve(texts.size());
-  for (const std::string& text : texts) inputs.emplace_back(plan.prompt + text);
-  const auto encodings = model.encode(inputs, {.max_length = plan.max_tokens});
-  // sentence-transformers' rule: as many as the prompt has by itself, without the special token behind it.
-  std::int64_t skipped = 0;
-  if (!plan.pools_prompt && !plan.prompt.empty()) {
-    const TextInput alone(plan.prompt);
-    skipped =
-        static_cast<std::int64_t>(model.encode(std::span(&alone, 1), {.max_length = plan.max_tokens})[0].size()) - 1;
-  }
-
-  const std::int64_t width = model.encoder().config().width;
-  Tensor vectors = Tensor::empty({static_cast<std::int64_t>(texts.size()), width});
-  model.for_each_batch(encodings, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
-    const Tensor hidden = model.encoder().encode(input, Context());
-    const bool skips = skipped > 0 && plan.pooling != SentencePooling::cls;
-    const Packed seen = skips ? without_first(hidden, input.ids.offsets, skipped) : Packed(hidden, input.ids.offsets);
-    const Tensor rows = pool_texts(seen.values, seen.offsets, plan.pooling);
-    for (std::size_t b = 0; b < chosen.size(); ++b) {
-      const float* row = rows.data<float>() + static_cast<std::int64_t>(b) * width;
-      float* vector = vectors.mutable_data<float>() + static_cast<std::int64_t>(chosen[b]) * width;
-      std::copy_n(row, width, vector);
-      if (!plan.normalize) continue;
-      const double length = std::max(std::sqrt(dot(row, row, width)), kLeastLength);
-      for (std::int64_t i = 0; i < width; ++i) vector[i] = static_cast<float>(static_cast<double>(row[i]) / length);
-    }
-  });
-  return vectors;
+std::vector<float> EmbedPlan::finished(std::span<const float> row) const {
+  std::vector<float> vector(row.begin(), row.end());
+  if (!normalize) return vector;
+  const double length = std::max(std::sqrt(dot(row, row)), kLeastLength);
+  for (float& value : vector) value = static_cast<float>(static_cast<double>(value) / length);
+  return vector;
 }
 
-std::vector<float> similarity(const TextModel& model, const std::string& source, const std::vector<std::string>& texts,
-                              const EmbedOptions& options) {
-  std::vector<std::string> all = {source};
-  all.insert(all.end(), texts.begin(), texts.end());
-  const Tensor vectors = embed(model, all, options);
-  const std::int64_t width = vectors.size(1);
-  const float* first = vectors.data<float>();
-  const double length = std::sqrt(dot(first, first, width));
-  std::vector<float> cosines;
-  cosines.reserve(texts.size());
-  for (std::int64_t i = 1; i < vectors.size(0); ++i) {
-    const float* other = first + i * width;
-    const double lengths = length * std::sqrt(dot(other, other, width));
-    cosines.push_back(static_cast<float>(dot(first, other, width) / std::max(lengths, kLeastLength)));
-  }
-  return cosines;
+std::string_view to_string(SentencePooling pooling) {
+  return kPoolings[static_cast<std::size_t>(pooling)].first;
+}
+
+double dot(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+double cosine(std::span<const float> a, std::span<const float> b) {
+  return dot(a, b) / std::max(std::sqrt(dot(a, a)) * std::sqrt(dot(b, b)), kLeastLength);
+}
+
+Tensor embed(const LoadedModel& model, const std::vector<std::string>& texts, const EmbedOptions& options) {
+  model.require(embed_task());
+  std::vector<Row> rows;
+  for (const std::string& text : texts) rows.push_back({.text = text});
+  const EmbedRun run(model.setup(), options);
+  const auto vectors = results_of(run_task(model, run, std::move(rows)), &Embedded::vectors);
+  Tensor all = Tensor::empty({static_cast<std::int64_t>(texts.size()), model.model().info().hidden_size});
+  float* place = all.mutable_data<float>();
+  for (const auto& vector : vectors) place = std::ranges::copy(vector.at(0), place).out;
+  return all;
+}
+
+const Task& embed_task() {
+  static const Task task{
+      .name = "embed",
+      .verb = "embed",
+      .summary = "texts to vectors: {\"embedding\": [...]} per line",
+      .example = "heed embed --model all-MiniLM-L6-v2 \"a text\" \"another\"",
+      .request = {{.name = "text", .row = RowField::text, .help = "the texts"}},
+      .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
+      .options = option_list<EmbedOptions>(),
+      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+        return std::make_unique<EmbedRun>(setup, options_from<EmbedOptions>(options));
+      },
+      .rows = {RowField::text},
+      .sample_data = ".csv",
+      .head = HeadKind::none};
+  return task;
 }
 
 }  // namespace heed

@@ -1,45 +1,50 @@
-// A text as one vector, and how alike texts are by it.
+// A text as one vector. Learned from pairs: contrastive, the second text of a pair is to be nearer to the first than the
+// second texts of all other pairs of the batch; or cosine, the cosine of the two is to be the score.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "heed/tasks/text_model.h"
+#include "heed/tasks/loaded_model.h"
 
 namespace heed {
 
 // What is not set is as the folder says (sentence-transformers' modules.json), else mean, not normalised.
 struct EmbedOptions {
-  std::optional<SentenceEmbedding::Pooling> pooling{};
+  std::string pooling{};                // "cls", "mean" or "max"
   std::optional<bool> normalize{};      // to length 1
   std::optional<std::string> prompt{};  // the name of one of the folder's prompts; "": none
+  std::string loss{};
+  double scale = 20, score_range = 5;
+  Fields fields();
 };
-
-// "cls", "mean" or "max"; throws invalid_argument for another.
-SentenceEmbedding::Pooling pooling_named(std::string_view name);
 
 // The options with what the folder says filled in.
 struct EmbedPlan {
+  EmbedPlan(const TaskSetup& setup, const EmbedOptions& options);
+
   SentenceEmbedding::Pooling pooling = SentenceEmbedding::Pooling::mean;
   bool normalize = false;
-  std::string prompt{};        // put before each text
-  bool pools_prompt = true;    // mean and max see its tokens too
-  std::size_t max_tokens = 0;  // of prompt and text
-};
-EmbedPlan embed_plan(const TextModel& model, const EmbedOptions& options);
-// One row a text: hidden [N, C] to [B, C].
-Tensor pool_texts(const Tensor& hidden, const Offsets& offsets, SentenceEmbedding::Pooling pooling);
+  std::string prompt{};             // put before each text
+  std::int64_t skipped_tokens = 0;  // at the beginning of each text: of a prompt that is not pooled
+  std::size_t max_tokens = 0;       // of prompt and text
 
-// <a, b>, summed in f64.
-double dot(const float* a, const float* b, std::int64_t size);
+  // One row per text: hidden [N, C] to [B, C].
+  Tensor pool(const Tensor& hidden, const Offsets& offsets) const;
+  // A row of pool(), of length 1 if that is wanted; zeros stay zeros.
+  std::vector<float> finished(std::span<const float> row) const;
+};
+std::string_view to_string(SentenceEmbedding::Pooling pooling);
+
+// <a, b>, summed in f64, and that by the lengths of both.
+double dot(std::span<const float> a, std::span<const float> b);
+double cosine(std::span<const float> a, std::span<const float> b);
 
 // [texts, C]. Texts that are too long are cut. A prompt's tokens are left out of mean and max if the folder says so
 // (include_prompt); a text of nothing else is zeros then.
-Tensor embed(const TextModel& model, const std::vector<std::string>& texts, const EmbedOptions& options = {});
+Tensor embed(const LoadedModel& model, const std::vector<std::string>& texts, const EmbedOptions& options = {});
 
-// The cosine between `source` and each of the texts.
-std::vector<float> similarity(const TextModel& model, const std::string& source, const std::vector<std::string>& texts,
-                              const EmbedOptions& options = {});
+const Task& embed_task();
 
 }  // namespace heed

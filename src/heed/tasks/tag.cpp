@@ -4,200 +4,276 @@
 #include <numeric>
 
 #include "heed/base/error.h"
+#include "heed/ops/loss.h"
+#include "heed/tasks/label_set.h"
+#include "heed/tasks/word_places.h"
 
 namespace heed {
 namespace {
 
-constexpr std::pair<std::string_view, Aggregation> kAggregations[] = {{"none", Aggregation::none},
-                                                                      {"simple", Aggregation::simple},
-                                                                      {"first", Aggregation::first},
-                                                                      {"average", Aggregation::average},
-                                                                      {"max", Aggregation::max}};
+// A row of words gets a label per word, a text gets entities.
+class Tagged : public Finding {
+ public:
+  Tagged(const Row& row, const std::string& label_of_nothing, std::size_t window_stride)
+      : words(row.words), labels(row.words.size(), label_of_nothing), seen_in(row.words.size()), stride(window_stride) {}
 
-std::size_t best_of(const std::vector<float>& scores) {
-  return static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
-}
-
-// B-PER is the tag PER and begins an entity; I-PER, or PER alone, may continue one.
-struct Label {
-  explicit Label(std::string_view text) : begins(text.starts_with("B-")) {
-    tag = begins || text.starts_with("I-") ? text.substr(2) : text;
+  void finish() override {
+    std::size_t first_index = 0;  // tokens of the text before a window: the earlier windows, less what they share
+    for (Window& window : windows) {
+      for (Entity& entity : window.entities) {
+        if (entity.index) *entity.index += first_index;
+      }
+      first_index += window.tokens - stride;
+      std::ranges::move(window.entities, std::back_inserter(entities));
+    }
+    if (windows.size() > 1) entities = merge_windows(std::move(entities));
   }
-  bool begins;
-  std::string_view tag;
+  Json json() const override {
+    if (words.empty()) return to_json(entities);
+    Json list = Json::array();
+    for (std::size_t i = 0; i < words.size(); ++i) list.push_back({{"word", words[i]}, {"label", labels[i]}});
+    return list;
+  }
+
+  struct Window {
+    std::vector<Entity> entities{};
+    std::size_t tokens = 0;  // of the text
+  };
+  Window& window(std::size_t number) {
+    if (windows.size() <= number) windows.resize(number + 1);
+    return windows[number];
+  }
+
+  std::vector<std::string> words;
+  std::vector<std::string> labels;
+  std::vector<std::optional<std::size_t>> seen_in;  // the window that a word's label is from
+  std::vector<Window> windows{};
+  std::vector<Entity> entities{};
+  std::size_t stride;
 };
 
-Entity token_entity(const TagToken& token, const std::vector<std::string>& labels) {
-  const std::size_t best = best_of(token.scores);
-  return {labels[best], token.scores[best], token.text, token.start, token.end, token.index};
-}
+class TagRun : public TrainableRun {
+ public:
+  TagRun(const TaskSetup& setup, const TagOptions& options)
+      : TrainableRun(setup),
+        options_(options),
+        aggregation_(aggregation_named(options.aggregation)),
+        stride_(options.stride < 0 ? setup.max_tokens / 4 : static_cast<std::size_t>(options.stride)) {
+    if (!setup.labels.empty()) labels_ = LabelSet(setup.labels);
+  }
 
-// One word's tokens as one entity.
-Entity word_entity(std::span<const TagToken> tokens, const std::vector<std::string>& labels, Aggregation aggregation,
-                   const JoinTokens& join) {
-  std::vector<float> scores = tokens[0].scores;
-  if (aggregation == Aggregation::max) {
-    const auto peak = [](const TagToken& token) { return std::ranges::max(token.scores); };
-    scores = std::ranges::max_element(tokens, {}, peak)->scores;
-  } else if (aggregation == Aggregation::average) {
-    for (std::size_t label = 0; label < scores.size(); ++label) {
-      double sum = 0;
-      for (const TagToken& token : tokens) sum += static_cast<double>(token.scores[label]);
-      scores[label] = static_cast<float>(sum / static_cast<double>(tokens.size()));
+  HeadKind head() const override { return HeadKind::token_classification; }
+  void learn(const Row& row) override {
+    for (const std::string& label : row.labels) {
+      labels_.learn(label);
+      if (options_.all_tokens && label.starts_with("B-")) labels_.learn(inside_of(label));
     }
   }
-  std::vector<std::string> texts;
-  for (const TagToken& token : tokens) texts.push_back(token.text);
-  const std::size_t best = best_of(scores);
-  return {labels[best], scores[best], join(std::move(texts)), tokens.front().start, tokens.back().end, {}};
-}
+  std::vector<std::string> labels() const override { return labels_.list(); }
+  void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
 
-std::vector<Entity> word_entities(std::span<const TagToken> tokens, const std::vector<std::string>& labels,
-                                  Aggregation aggregation, const JoinTokens& join) {
-  std::vector<Entity> words;
-  for (std::size_t begin = 0, end = 0; begin < tokens.size(); begin = end) {
-    while (end < tokens.size() && tokens[end].word == tokens[begin].word) ++end;
-    words.push_back(word_entity(tokens.subspan(begin, end - begin), labels, aggregation, join));
+  std::string text_of(const Row& row) const override { return row.words.empty() ? row.text : join_words(row.words); }
+  // Training has windows side by side, so that no word is learned twice.
+  std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
+    const std::size_t shared = purpose == Purpose::train ? 0 : stride_;
+    return samples_of(encoded(text_of(row), {.max_length = setup_.max_tokens, .stride = shared}));
   }
-  return words;
-}
 
-Entity joined(std::span<const Entity> parts, const JoinTokens& join) {
-  std::vector<std::string> texts;
-  double sum = 0;
-  for (const Entity& part : parts) {
-    texts.push_back(part.word);
-    sum += static_cast<double>(part.score);
-  }
-  return {std::string(Label(parts[0].label).tag),
-          static_cast<float>(sum / static_cast<double>(parts.size())),
-          join(std::move(texts)),
-          parts.front().start,
-          parts.back().end,
-          {}};
-}
-
-// Neighbours of one tag, until the next B-.
-std::vector<Entity> grouped(std::span<const Entity> parts, const JoinTokens& join) {
-  std::vector<Entity> groups;
-  for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
-    const Label first(parts[begin].label);
-    for (end = begin + 1; end < parts.size(); ++end) {
-      const Label next(parts[end].label);
-      if (next.begins || next.tag != first.tag) break;
+  // classes: one per token. The first token of a word carries its label; the others have none unless wanted.
+  Targets targets(const Row& row, const std::string& text, std::vector<text::Encoding>& sequences,
+                  const SampleDraw&) const override {
+    HEED_CHECK_AS(bad_format, row.words.size() == row.labels.size(), row.file, ":", row.line, ": ", row.words.size(),
+                  " words and ", row.labels.size(), " labels");
+    const text::Encoding& tokens = sequences[0];
+    Targets result{.classes = std::vector<std::int64_t>(tokens.size(), kNoTarget)};
+    const auto words = word_of_tokens(tokens, word_places(row, text));
+    std::optional<std::size_t> last;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      if (!words[t]) continue;
+      const std::string& label = row.labels[*words[t]];
+      if (words[t] != last) {
+        result.classes[t] = labels_.index_of(label, row);
+      } else if (options_.all_tokens) {
+        result.classes[t] = labels_.index_of(continued(label), row);
+      }
+      last = words[t];
     }
-    groups.push_back(joined(parts.subspan(begin, end - begin), join));
+    return result;
   }
-  return groups;
-}
 
-// The tokens of one window that stand for text, with their scores. logits [size, L].
-std::vector<TagToken> tag_tokens(const TextModel& model, const std::string& text, const text::Encoding& encoding,
-                                 const float* logits, std::size_t first_index) {
-  const std::size_t labels = model.labels().size();
-  const auto unknown = model.special_id("unk_token");
-  const std::vector<std::string> texts = model.tokenizer().tokens(encoding);
-  std::vector<TagToken> tokens;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < encoding.size(); ++i) {
-    if (encoding.special_mask[i]) continue;
-    const text::Span bytes = encoding.byte_offsets[i], characters = encoding.char_offsets[i];
-    values.assign(logits + i * labels, logits + (i + 1) * labels);
-    softmax_in_place(values);
-    tokens.push_back({unknown == encoding.ids[i] ? text.substr(bytes.begin, bytes.end - bytes.begin) : texts[i],
-                      encoding.word_ids[i], characters.begin, characters.end, first_index + i,
-                      std::vector<float>(values.begin(), values.end())});
+  double count(const HeadBatch& part) const override {
+    std::ptrdiff_t labelled = 0;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      labelled += std::ranges::count_if(part.targets(i).classes, [](std::int64_t label) { return label != kNoTarget; });
+    }
+    return static_cast<double>(labelled);
   }
-  return tokens;
+
+  Tensor loss(const HeadBatch& part) const override {
+    std::vector<std::int64_t> classes;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      std::ranges::copy(part.targets(i).classes, std::back_inserter(classes));
+    }
+    return cross_entropy(part.logits, Tensor::from(classes, {part.logits.size(0)}),
+                         {.ignore_index = kNoTarget, .reduction = Reduction::sum});
+  }
+
+  std::unique_ptr<Finding> begin(const Row& row) const override {
+    return std::make_unique<Tagged>(row, labels_.label_of_nothing(), stride_);
+  }
+
+  void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      auto& tagged = static_cast<Tagged&>(*findings[i]);
+      if (tagged.words.empty()) {
+        find_entities(part.batch.samples[i], part.token_logits(i), tagged);
+      } else {
+        find_labels(part.batch.samples[i], part.row(i), part.token_logits(i), tagged);
+      }
+    }
+  }
+
+  void compare(const Row& row, const Finding& finding, Comparison& all) const override {
+    all.expected.push_back(row.labels);
+    all.found.push_back(static_cast<const Tagged&>(finding).labels);
+  }
+  Evaluation metrics(const Comparison& all, double) const override {
+    return evaluate_tags(all.expected, all.found,
+                         scores_entities() ? std::optional(tag_scheme_named(options_.scheme)) : std::nullopt,
+                         static_cast<int>(options_.digits));
+  }
+  std::string main_metric() const override { return scores_entities() ? "f1" : "accuracy"; }
+
+ private:
+  static std::string inside_of(const std::string& label) { return "I-" + label.substr(2); }
+  // The label of a word's further tokens.
+  std::string continued(const std::string& label) const {
+    return label.starts_with("B-") && labels_.contains(inside_of(label)) ? inside_of(label) : label;
+  }
+  // A strict scheme is asked for by name; by default the labels show whether they spell entities.
+  bool scores_entities() const {
+    if (!options_.metric.empty()) return options_.metric == "entity";
+    return options_.scheme != "conll" || spell_entities(labels());
+  }
+
+  // A word counts in the first window that has it: there it has its beginning. logits [tokens, L].
+  void find_labels(const Sample& sample, const Row& row, const float* logits, Tagged& tagged) const {
+    const auto first = first_token_of_words(sample.sequences[0], word_places(row, sample.text));
+    for (std::size_t word = 0; word < first.size(); ++word) {
+      if (!first[word] || (tagged.seen_in[word] && *tagged.seen_in[word] < sample.window)) continue;
+      const float* scores = logits + *first[word] * labels_.size();
+      tagged.labels[word] = labels_[static_cast<std::size_t>(
+          std::max_element(scores, scores + labels_.size()) - scores)];
+      tagged.seen_in[word] = sample.window;
+    }
+  }
+
+  void find_entities(const Sample& sample, const float* logits, Tagged& tagged) const {
+    const text::Encoding& encoding = sample.sequences[0];
+    const auto special =
+        std::accumulate(encoding.special_mask.begin(), encoding.special_mask.end(), std::size_t{0});
+    Tagged::Window& window = tagged.window(sample.window);
+    window.tokens = encoding.size() - special;
+    window.entities = aggregate(tag_tokens(sample, logits), labels_.list(), aggregation_, [&](auto tokens) {
+      return setup_.tokenizer.decode_tokens(std::move(tokens));
+    });
+    std::erase_if(window.entities, [&](const Entity& entity) {
+      return std::ranges::find(options_.ignored, entity.label) != options_.ignored.end();
+    });
+  }
+
+  // The tokens of a window that stand for text, with their scores.
+  std::vector<TagToken> tag_tokens(const Sample& sample, const float* logits) const {
+    const text::Encoding& encoding = sample.sequences[0];
+    const auto unknown = setup_.special.id("unk_token");
+    const std::vector<std::string> texts = setup_.tokenizer.tokens(encoding);
+    std::vector<TagToken> tokens;
+    std::vector<double> values;
+    for (std::size_t i = 0; i < encoding.size(); ++i) {
+      if (encoding.special_mask[i]) continue;
+      const text::Span bytes = encoding.byte_offsets[i], characters = encoding.char_offsets[i];
+      values.assign(logits + i * labels_.size(), logits + (i + 1) * labels_.size());
+      softmax_in_place(values);
+      tokens.push_back(
+          {unknown == encoding.ids[i] ? sample.text.substr(bytes.begin, bytes.end - bytes.begin) : texts[i],
+           encoding.word_ids[i], characters.begin, characters.end, i,
+           std::vector<float>(values.begin(), values.end())});
+    }
+    return tokens;
+  }
+
+  TagOptions options_;
+  Aggregation aggregation_;
+  std::size_t stride_;
+  LabelSet labels_;
+};
+
+std::vector<std::unique_ptr<Finding>> tagged(const LoadedModel& model, std::vector<Row> rows,
+                                             const TagOptions& options) {
+  model.require(tag_task());
+  return run_task(model, TagRun(model.setup(), options), std::move(rows));
 }
 
 }  // namespace
 
-Aggregation aggregation_named(std::string_view name) {
-  for (const auto& [known, aggregation] : kAggregations) {
-    if (name == known) return aggregation;
-  }
-  fail(ErrorKind::invalid_argument, "[tag] aggregation is \"", name,
-       "\", expected none, simple, first, average or max");
-}
-
-std::vector<Entity> aggregate(std::span<const TagToken> tokens, const std::vector<std::string>& labels,
-                              Aggregation aggregation, const JoinTokens& join) {
-  std::vector<Entity> parts;
-  if (aggregation == Aggregation::none || aggregation == Aggregation::simple) {
-    for (const TagToken& token : tokens) parts.push_back(token_entity(token, labels));
-  } else {
-    parts = word_entities(tokens, labels, aggregation, join);
-  }
-  return aggregation == Aggregation::none ? parts : grouped(parts, join);
-}
-
-std::vector<Entity> merge_windows(std::vector<Entity> entities) {
-  std::ranges::stable_sort(entities, {}, &Entity::start);
-  std::vector<Entity> merged;
-  for (Entity& entity : entities) {
-    if (merged.empty() || entity.start >= merged.back().end) {
-      merged.push_back(std::move(entity));
-      continue;
-    }
-    const auto rank = [](const Entity& each) { return std::pair(each.end - each.start, each.score); };
-    if (rank(entity) > rank(merged.back())) merged.back() = std::move(entity);
-  }
-  return merged;
-}
-
-std::vector<std::vector<Entity>> tag(const TextModel& model, const std::vector<std::string>& texts,
-                                     const TagOptions& options) {
-  model.require(Head::token_classification, "tag");
-  const std::vector<TextInput> inputs(texts.begin(), texts.end());
-  const std::size_t stride = options.stride.value_or(model.max_tokens() / 4);
-  std::vector<std::size_t> owner;
-  const auto windows = all_windows(model.encode(inputs, {.max_length = model.max_tokens(), .stride = stride}), owner);
-
-  const JoinTokens join = [&](std::vector<std::string> tokens) {
-    return model.tokenizer().decode_tokens(std::move(tokens));
-  };
-  std::vector<std::vector<Entity>> found(windows.size());
-  model.for_each_batch(windows, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
-    const Tensor logits = model.encoder().forward(input, Context()).logits;
-    for (std::size_t b = 0; b < chosen.size(); ++b) {
-      const std::size_t i = chosen[b];
-      const text::Encoding& window = windows[i];
-      // Tokens of the text before this window: the earlier windows, less what they share.
-      std::size_t first_index = 0;
-      for (std::size_t j = i; j > 0 && owner[j - 1] == owner[i]; --j) {
-        const auto special =
-            std::accumulate(windows[j - 1].special_mask.begin(), windows[j - 1].special_mask.end(), std::size_t{0});
-        first_index += windows[j - 1].size() - special - stride;
-      }
-      const float* rows = logits.data<float>() + input.ids.offsets.begin(static_cast<std::int64_t>(b)) * logits.size(1);
-      found[i] = aggregate(tag_tokens(model, texts[owner[i]], window, rows, first_index), model.labels(),
-                           options.aggregation, join);
-      std::erase_if(found[i], [&](const Entity& entity) {
-        return std::ranges::find(options.ignored, entity.label) != options.ignored.end();
-      });
-    }
-  });
-
-  std::vector<std::vector<Entity>> results(texts.size());
-  for (std::size_t i = 0; i < windows.size(); ++i) std::ranges::move(found[i], std::back_inserter(results[owner[i]]));
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    const bool first_of_several =
-        (i == 0 || owner[i - 1] != owner[i]) && i + 1 < windows.size() && owner[i + 1] == owner[i];
-    if (first_of_several) results[owner[i]] = merge_windows(std::move(results[owner[i]]));
-  }
-  return results;
-}
-
-Json to_json(const std::vector<Entity>& entities) {
-  Json list = Json::array();
-  for (const Entity& entity : entities) {
-    Json item = {{"score", entity.score}, {"word", entity.word}, {"start", entity.start}, {"end", entity.end}};
-    item[entity.index ? "entity" : "entity_group"] = entity.label;
-    if (entity.index) item["index"] = *entity.index;
-    list.push_back(std::move(item));
-  }
+Fields TagOptions::fields() {
+  Fields list;
+  list.push_back(Field("aggregation", aggregation, "how the tokens of a word and of an entity are put together")
+                     .one_of({"none", "simple", "first", "average", "max"})
+                     .only_for(kForPredict));
+  list.push_back(Field("stride", stride, "tokens that the windows over a long text share; -1: a quarter of a window")
+                     .at_least(-1)
+                     .only_for(kForPredict | kForEvaluate));
+  list.push_back(
+      Field("metric", metric, "entity or accuracy; default: entity if the labels are B-, I-, O")
+          .one_of({"", "entity", "accuracy"})
+          .only_for(kForTrain | kForEvaluate));
+  list.push_back(
+      Field("all_tokens", all_tokens, "the further tokens of a word are labelled too, B- as I-; else its first one alone")
+          .only_for(kForTrain));
+  list.push_back(Field("scheme", scheme, "conll (lenient), or strictly iob1, iob2, ioe1, ioe2, iobes or bilou")
+                     .one_of({"conll", "iob1", "iob2", "ioe1", "ioe2", "iobes", "bilou"})
+                     .only_for(kForEvaluate));
+  list.push_back(digits_field(digits));
   return list;
+}
+
+std::vector<std::vector<Entity>> tag(const LoadedModel& model, const std::vector<std::string>& texts,
+                                     const TagOptions& options) {
+  std::vector<Row> rows;
+  for (const std::string& text : texts) rows.push_back({.text = text});
+  return results_of(tagged(model, std::move(rows), options), &Tagged::entities);
+}
+
+std::vector<std::vector<std::string>> tag_words(const LoadedModel& model,
+                                                const std::vector<std::vector<std::string>>& sentences) {
+  std::vector<Row> rows;
+  for (const auto& words : sentences) rows.push_back({.words = words});
+  return results_of(tagged(model, std::move(rows), {}), &Tagged::labels);
+}
+
+const Task& tag_task() {
+  static const Task task{
+      .name = "tag",
+      .verb = "tag",
+      .summary =
+          "labelled words of texts: [{\"entity_group\", \"score\", \"word\", \"start\", \"end\"}, ...] per line",
+      .example = "heed tag --model bert-base-NER \"Wolfgang lives in Berlin\"",
+      .request = {{.name = "words",
+                   .row = RowField::words,
+                   .help = "words that are split already: a label for each",
+                   .optional = true},
+                  {.name = "text", .row = RowField::text, .help = "the texts"}},
+      .supports = [](const Model& model) { return model.head() == HeadKind::token_classification; },
+      .options = option_list<TagOptions>(),
+      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+        return std::make_unique<TagRun>(setup, options_from<TagOptions>(options));
+      },
+      .rows = {RowField::words, RowField::labels},
+      .sample_data = ".conll",
+      .head = HeadKind::token_classification,
+      .shares_input = true};
+  return task;
 }
 
 }  // namespace heed

@@ -1,61 +1,35 @@
-// Labels of tokens, gathered into words and entities with their places in the text: named entities, parts of speech.
-// The rules are those of HuggingFace's token-classification pipeline, with words as the tokenizer splits them.
+// Labels of words: named entities, parts of speech. For a plain text entities with their places, for words that are
+// split already a label per word.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "heed/tasks/text_model.h"
+#include "heed/tasks/entities.h"
+#include "heed/tasks/loaded_model.h"
 
 namespace heed {
 
-// How tokens become what is reported.
-enum class Aggregation {
-  none,     // every token for itself
-  simple,   // neighbours whose labels belong together, token by token
-  first,    // words first, each with the label of its first token,
-  average,  // or the best of its tokens' mean scores,
-  max,      // or the label of its surest token; then neighbouring words whose labels belong together
-};
-// Throws invalid_argument for a name that is none of them.
-Aggregation aggregation_named(std::string_view name);
-
-struct Entity {
-  std::string label;  // without B- and I-, except with Aggregation::none
-  float score = 0;
-  std::string word;
-  std::int64_t start = 0, end = 0;     // characters (code points) of the text
-  std::optional<std::size_t> index{};  // of the token, with Aggregation::none
-};
-
 struct TagOptions {
-  Aggregation aggregation = Aggregation::simple;
-  // Texts longer than the model's sequences are read in windows that share so many tokens; default: a quarter of them.
-  std::optional<std::size_t> stride{};
+  std::string aggregation = "simple";
+  // Texts longer than the model's sequences are read in windows that share so many tokens; -1: a quarter of them.
+  std::int64_t stride = -1;
   std::vector<std::string> ignored{"O"};  // labels that are not reported
+  std::string metric{};
+  bool all_tokens = false;
+  std::string scheme = "conll";
+  std::int64_t digits = 4;
+  Fields fields();
 };
 
-std::vector<std::vector<Entity>> tag(const TextModel& model, const std::vector<std::string>& texts,
+std::vector<std::vector<Entity>> tag(const LoadedModel& model, const std::vector<std::string>& texts,
                                      const TagOptions& options = {});
 
-// [{"entity_group", "score", "word", "start", "end"}, ...]; with Aggregation::none "entity" and "index".
-Json to_json(const std::vector<Entity>& entities);
+// For each sentence a label per word: the best one of the word's first token, in the first window that has it. A word
+// without tokens (a space, say) gets "O", or the first label if there is no "O".
+std::vector<std::vector<std::string>> tag_words(const LoadedModel& model,
+                                                const std::vector<std::vector<std::string>>& sentences);
 
-// The steps of tag(), for those who have scores of their own.
-struct TagToken {
-  std::string text;
-  std::int32_t word = 0;  // tokens of one word have the same
-  std::int64_t start = 0, end = 0;
-  std::size_t index = 0;
-  std::vector<float> scores;  // of each label
-};
-using JoinTokens = std::function<std::string(std::vector<std::string>)>;
-std::vector<Entity> aggregate(std::span<const TagToken> tokens, const std::vector<std::string>& labels,
-                              Aggregation aggregation, const JoinTokens& join);
-// Of entities that overlap, found in different windows, the longest stays, of equally long ones the surest.
-std::vector<Entity> merge_windows(std::vector<Entity> entities);
+const Task& tag_task();
 
 }  // namespace heed

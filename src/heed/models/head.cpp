@@ -1,0 +1,86 @@
+#include "heed/models/head.h"
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+std::int64_t outputs(const ModelConfig& model, HeadKind kind) {
+  switch (kind) {
+    case HeadKind::sequence_classification:
+    case HeadKind::token_classification: return static_cast<std::int64_t>(model.labels.size());
+    case HeadKind::masked_lm: return model.info.vocab_size;
+    case HeadKind::question_answering:
+    case HeadKind::next_sentence: return 2;
+    case HeadKind::replaced_token: return 1;
+    case HeadKind::none: break;
+  }
+  fail(ErrorKind::internal, "[Head] a head that is none");
+}
+
+std::int64_t last_size(const ModelConfig& model, const HeadConfig& config) {
+  return config.dense_size > 0 ? config.dense_size : model.info.hidden_size;
+}
+
+}  // namespace
+
+Head::Head(const ModelConfig& model, const HeadConfig& config, const Embedding& words)
+    : config_(config),
+      dropout_(config.dropout),
+      output_(last_size(model, config), outputs(model, config.kind), true,
+              Initializer::normal(model.initializer_range)) {
+  if (config.dense_size > 0) {
+    dense_.emplace(model.info.hidden_size, config.dense_size, true, Initializer::normal(model.initializer_range));
+  }
+  if (config.norm) norm_.emplace(last_size(model, config), *config.norm);
+  if (config.tied) {
+    HEED_CHECK(words.weight.shape() == output_.weight.shape(), "[Head] table of words ", words.weight.shape(),
+               " cannot be the output's weight, expected ", output_.weight.shape());
+    output_.weight = words.weight;
+  }
+}
+
+Tensor Head::forward(const Tensor& x, const Context& context) const {
+  Tensor y = x;
+  if (dense_) {
+    if (config_.dropout_before_dense) y = dropout_.forward(y, context.child("input"));
+    y = dense_->forward(y, config_.activation);
+  }
+  if (norm_) y = norm_->forward(y);
+  return output_.forward(dropout_.forward(y, context));
+}
+
+void Head::visit(Visitor& visitor) {
+  if (dense_) visitor.child("dense", *dense_);
+  if (norm_) visitor.child("norm", *norm_);
+  visitor.child("output", output_);
+}
+
+HeadConfig token_head(HeadKind kind, std::string theirs, double dropout) {
+  return {.kind = kind, .dropout = dropout, .names = {{"output", std::move(theirs)}}};
+}
+
+HeadConfig dense_classifier(Activation activation, std::int64_t hidden_size, double dropout) {
+  return {.kind = HeadKind::sequence_classification,
+          .input = HeadConfig::Input::first_token,
+          .dense_size = hidden_size,
+          .activation = activation,
+          .dropout = dropout,
+          .dropout_before_dense = true,
+          .names = {{"dense", "classifier.dense"}, {"output", "classifier.out_proj"}}};
+}
+
+HeadConfig lm_head(std::int64_t hidden_size, NormConfig norm, bool tied) {
+  return {.kind = HeadKind::masked_lm,
+          .dense_size = hidden_size,
+          .activation = Activation::gelu,
+          .norm = norm,
+          .tied = tied,
+          .names = {{"dense", "lm_head.dense"},
+                    {"norm", "lm_head.layer_norm"},
+                    {"output.weight", "lm_head.decoder.weight"},
+                    {"output.bias", "lm_head.bias"}},
+          .copies = {{"", "lm_head.decoder.weight"}, {"lm_head.bias", "lm_head.decoder.bias"}}};
+}
+
+}  // namespace heed

@@ -1,0 +1,152 @@
+#include "heed/models/load.h"
+
+#include <algorithm>
+#include <set>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/io/model_folder.h"
+#include "heed/models/published.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+void fill(const PublishedTensor& target, const Tensor& source) {
+  Tensor values = target.values;
+  if (!target.reversed) return values.copy_from(source);
+  const std::int64_t rows = source.size(0);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    Tensor row = values.sliced(0, i, i + 1);
+    row.copy_from(source.sliced(0, rows - 1 - i, rows - i));
+  }
+}
+
+// Whether files may have this tensor although the model does not.
+bool may_be_left(const std::string& name, const Model& model) {
+  if (name.ends_with(".position_ids") || name.ends_with("embeddings.token_type_ids")) return true;
+  if (name.starts_with(model.config().family->prefix + "pooler.")) return !model.has_pooler();
+  return belongs_to_head(name, model.config());
+}
+
+// The name in the file for a wanted tensor: its own, or that of a copy.
+std::optional<std::string> found_name(const CanonicalNames& names, const std::string& wanted, const HeadConfig* head) {
+  if (names.contains(wanted)) return wanted;
+  if (!head) return {};
+  for (const PublishedName& copy : head->copies) {
+    if (copy.ours == wanted && names.contains(copy.theirs)) return copy.theirs;
+  }
+  return {};
+}
+
+std::string shape_text(std::span<const std::int64_t> sizes) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
+  return text + "]";
+}
+
+// config.json against the shape of a file's tensor.
+void check_size(const CanonicalNames& names, const SizeCheck& check, const std::string& where) {
+  HEED_CHECK_AS(bad_format, names.contains(check.tensor), where, ": ",
+                check.reason.empty() ? "" : check.reason + ", but ", "the files have no ", check.tensor);
+  const auto& shape = names.shape(check.tensor);
+  HEED_CHECK_AS(bad_format, shape.size() == 2 && shape[check.axis] == check.size, where, ": ", check.field, " says ",
+                check.size, ", but ", check.tensor, " is ", shape_text(shape));
+}
+
+// Before memory of the configured size is asked for.
+void check_sizes(const CanonicalNames& names, const ModelConfig& config, const HeadConfig* head,
+                 const std::string& where) {
+  for (SizeCheck check : config.sizes) {
+    check.tensor = config.family->prefix + check.tensor;
+    check_size(names, check, where);
+  }
+  if (!head) return;
+  const bool labelled = head->kind == HeadKind::sequence_classification || head->kind == HeadKind::token_classification;
+  const std::string output = head->names.back().theirs + ".weight";
+  if (labelled && names.contains(output)) {
+    check_size(names, {output, 0, static_cast<std::int64_t>(config.labels.size()), config.labels_field}, where);
+  }
+}
+
+// Copies the tensors into the model. With `new_head` the head's are not looked for, and the pooler's may be missing.
+void fill_model(Model& model, const CanonicalNames& names, const std::string& where, bool new_head) {
+  const HeadConfig* head = model.head() == HeadKind::none ? nullptr : &model.config().head_config(model.head());
+  std::string problems;
+  std::set<std::string> used;
+  std::vector<std::pair<PublishedTensor, std::string>> sources;
+  for (const PublishedTensor& target : published_tensors(model)) {
+    if (new_head && target.part == ParameterPlace::Part::head) continue;
+    const auto name = found_name(names, target.name, head);
+    if (new_head && !name && target.part == ParameterPlace::Part::pooler) continue;
+    if (!name) {
+      problems += "\n  missing " + target.name + " " + shape_text(target.values.shape().sizes());
+    } else if (!std::ranges::equal(names.shape(*name), target.values.shape().sizes())) {
+      problems += "\n  " + target.name + " is " + shape_text(names.shape(*name)) + ", expected " +
+                  shape_text(target.values.shape().sizes());
+    } else {
+      sources.emplace_back(target, *name);
+    }
+    if (name) used.insert(*name);
+  }
+  for (const auto& [name, in_file] : names.all()) {
+    if (!used.contains(name) && !may_be_left(name, model)) problems += "\n  unknown " + in_file;
+  }
+  HEED_CHECK_AS(bad_format, problems.empty(), where, ": the tensors are not those of ", model.architecture(), ":",
+                problems);
+  for (const auto& [target, name] : sources) fill(target, names.tensor(name));
+}
+
+}  // namespace
+
+std::unique_ptr<Model> load_model(const fs::path& folder, const LoadOptions& options) {
+  return load_model(ModelFolder(folder), options);
+}
+
+std::unique_ptr<Model> load_model(const ModelFolder& folder, const LoadOptions& options) {
+  ModelConfig config = parse_model_config(folder.config(), folder.config_name());
+  const HeadKind kind = options.head ? *options.head : head_of(config, folder.config_name());
+  const HeadConfig* head = kind == HeadKind::none ? nullptr : &config.head_config(kind);
+  HEED_CHECK(options.new_labels.empty() || (head && options.new_head_seed),
+             "[load_model] new labels need a head and a seed for it");
+
+  const TensorFiles files = folder.tensors();
+  const CanonicalNames names(files, config, folder.transformer().string());
+  const bool new_head = head && options.new_head_seed && (!options.new_labels.empty() || !names.has_head(*head));
+  if (!options.new_labels.empty()) config.set_labels(options.new_labels);
+  check_sizes(names, config, new_head ? nullptr : head, folder.config_name());
+
+  auto model = std::make_unique<Model>(std::move(config), kind, kind == HeadKind::none && names.has_pooler());
+  if (new_head) {
+    initialize(*model, *options.new_head_seed);
+    set_trainable(*model, false, [](std::string_view) { return true; });
+  }
+  fill_model(*model, names, folder.transformer().string(), new_head);
+  return model;
+}
+
+void save_model(Model& model, const fs::path& folder, const Json& fields) {
+  TensorMap tensors;
+  for (const PublishedTensor& tensor : published_tensors(model)) {
+    Tensor values = tensor.values.detach();
+    if (tensor.reversed) {
+      values = Tensor::empty(values.shape(), values.dtype());
+      fill({.name = tensor.name, .values = values, .reversed = true}, tensor.values.detach());
+    }
+    // HuggingFace leaves out the prefix where there is no head.
+    const bool bare = model.head() == HeadKind::none;
+    tensors.emplace(bare ? tensor.name.substr(model.config().family->prefix.size()) : tensor.name,
+                    values.contiguous());
+  }
+  Json config = model.config().source;
+  config["architectures"] = {model.architecture()};
+  config.erase("dtype");  // the newer name
+  config["torch_dtype"] = "float32";
+  config.update(fields);
+  fs::create_directories(folder);
+  save_safetensors(folder / "model.safetensors", tensors);
+  replace_file(folder / "config.json", config.dump(2) + "\n");
+}
+
+}  // namespace heed

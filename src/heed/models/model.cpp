@@ -1,0 +1,105 @@
+#include "heed/models/model.h"
+
+#include "heed/base/error.h"
+#include "heed/ops/gather.h"
+
+namespace heed {
+namespace {
+
+// The backbone is an encoder by its name in files of parameters, whatever it can do.
+constexpr std::string_view kBackbone = "encoder", kPooler = "encoder.pooler", kHead = "head";
+
+std::shared_ptr<Backbone> backbone_of(const ModelConfig& config) {
+  HEED_CHECK(config.make, "[Model] a config without a family, expected one of parse_model_config()");
+  return config.make();
+}
+
+}  // namespace
+
+std::string_view to_string(ParameterPlace::Part part) {
+  switch (part) {
+    case ParameterPlace::Part::embeddings: return "embeddings";
+    case ParameterPlace::Part::layers: return "layers";
+    case ParameterPlace::Part::pooler: return "pooler";
+    case ParameterPlace::Part::head: return "head";
+  }
+  fail(ErrorKind::internal, "[ParameterPlace] no such part");
+}
+
+Model::Model(ModelConfig config, HeadKind head, bool with_pooler, std::shared_ptr<Backbone> backbone)
+    : config_(std::move(config)),
+      head_kind_(head),
+      backbone_(backbone ? std::move(backbone) : backbone_of(config_)) {
+  const HeadConfig* description = head == HeadKind::none ? nullptr : &config_.head_config(head);
+  if (with_pooler || (description && description->input == HeadConfig::Input::pooler)) {
+    const std::int64_t size = config_.info.hidden_size;
+    pooler_.emplace(size, size, true, Initializer::normal(config_.initializer_range));
+  }
+  if (description) head_.emplace(config_, *description, backbone_->words());
+}
+
+Tensor Model::encode(const Inputs& inputs, const Context& context) const {
+  const Encodes* encodes = backbone_->encodes();
+  HEED_CHECK(encodes, "[Model] ", config_.info.model_type, " does not encode whole texts");
+  return encodes->encode(inputs, context.child(kBackbone));
+}
+
+Tensor Model::logits_of_rows(const Tensor& rows, const Context& context) const {
+  HEED_CHECK(head_, "[Model] has no head");
+  return head_->forward(rows, context.child(kHead));
+}
+
+Tensor Model::logits(const Tensor& hidden, const Offsets& offsets, const Context& context) const {
+  HEED_CHECK(head_, "[Model] has no head");
+  switch (head_->input()) {
+    case HeadConfig::Input::tokens: return logits_of_rows(hidden, context);
+    case HeadConfig::Input::first_token: return logits_of_rows(first_tokens(hidden, offsets), context);
+    case HeadConfig::Input::pooler: return logits_of_rows(pooled(hidden, offsets), context);
+  }
+  fail(ErrorKind::internal, "[Model] a head of unknown input");
+}
+
+Tensor Model::pooled(const Tensor& hidden, const Offsets& offsets) const {
+  HEED_CHECK(pooler_, "[Model] has no pooler");
+  return pooler_->forward(first_tokens(hidden, offsets), Activation::tanh);
+}
+
+ModelOutput Model::forward(const Inputs& inputs, const Context& context, bool with_states) const {
+  const Encodes* encodes = backbone_->encodes();
+  HEED_CHECK(encodes, "[Model] ", config_.info.model_type, " does not encode whole texts");
+  ModelOutput out;
+  out.hidden = encodes->encode(inputs, context.child(kBackbone), with_states ? &out.states : nullptr);
+  const Offsets& offsets = inputs.ids.offsets;
+  if (pooler_) out.pooled = pooled(out.hidden, offsets);
+  if (head_) {
+    const bool reads_pooler = head_->input() == HeadConfig::Input::pooler;
+    out.logits = reads_pooler ? logits_of_rows(out.pooled, context) : logits(out.hidden, offsets, context);
+    context.tap(Tap::Kind::logits, out.logits);
+  }
+  return out;
+}
+
+ParameterPlace Model::place(std::string_view parameter) const {
+  const std::int64_t last = config_.info.layers + 1;
+  if (parameter.starts_with(kHead)) return {ParameterPlace::Part::head, last};
+  if (parameter.starts_with(kPooler)) return {ParameterPlace::Part::pooler, last};
+  return backbone_->place(parameter.substr(kBackbone.size() + 1));
+}
+
+void Model::visit(Visitor& visitor) {
+  visitor.child(kBackbone, *backbone_);
+  if (pooler_) visitor.child(kPooler, *pooler_);
+  if (head_) visitor.child(kHead, *head_);
+}
+
+Tensor first_tokens(const Tensor& hidden, const Offsets& offsets) {
+  Tensor rows = Tensor::empty({offsets.sequences()}, DType::i64);
+  auto* row = rows.mutable_data<std::int64_t>();
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    HEED_CHECK(offsets.length(b) > 0, "[first_tokens] sequence ", b, " is empty");
+    row[b] = offsets.begin(b);
+  }
+  return embedding(hidden, rows);
+}
+
+}  // namespace heed

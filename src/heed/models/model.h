@@ -1,0 +1,110 @@
+// A model: a backbone that turns inputs into hidden states, and perhaps a head that turns those into answers. What a
+// backbone can do it says by its capabilities. Several models may share one backbone, each with a head of its own.
+//
+// Legend: B sequences, N tokens in all, C hidden size, E embedding size, L labels, V vocabulary.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/models/head.h"
+#include "heed/models/model_config.h"
+#include "heed/nn/stack.h"
+
+namespace heed {
+
+// What a model reads: sequences end to end.
+struct Inputs {
+  Packed ids;         // [N], i32 or i64
+  Tensor type_ids{};  // [N], or undefined: all 0
+  // [N, E] instead of the ids' rows of the table of words, or undefined; ids still decide positions.
+  Tensor vectors{};
+};
+
+// Which part of a model a parameter belongs to, and how deep: 0 for the embeddings, 1 and up for the layers, one more
+// than there are layers for what follows them.
+struct ParameterPlace {
+  enum class Part { embeddings, layers, pooler, head } part = Part::embeddings;
+  std::int64_t depth = 0;
+};
+std::string_view to_string(ParameterPlace::Part part);
+
+// Hidden states of whole sequences. The same bits for a sequence alone or among others.
+class Encodes {
+ public:
+  virtual ~Encodes() = default;
+  // The last hidden states [N, C]. `hidden` receives what enters the first layer and what comes out of each.
+  virtual Tensor encode(const Inputs& inputs, const Context& context, std::vector<Tensor>* hidden = nullptr) const = 0;
+};
+
+// Hidden states token by token: every token sees those before it.
+class Decodes {
+ public:
+  virtual ~Decodes() = default;
+  virtual DecodeState start() const = 0;
+  // The last hidden states [N, C] of the new tokens of each sequence, which are added to the state.
+  virtual Tensor decode(const Inputs& inputs, DecodeState& state, const Context& context) const = 0;
+};
+
+class Backbone : public Module {
+ public:
+  // By the parameter's name in this module.
+  virtual ParameterPlace place(std::string_view parameter) const = 0;
+  // Multiplications and additions of a forward pass over these sequences.
+  virtual double operations(const Offsets& offsets) const = 0;
+  // The table of words [V, E], which heads may share.
+  virtual const Embedding& words() const = 0;
+  // Null for what it cannot do.
+  virtual const Encodes* encodes() const { return nullptr; }
+  virtual const Decodes* decodes() const { return nullptr; }
+};
+
+struct ModelOutput {
+  Tensor hidden;                 // [N, C], the last layer's
+  std::vector<Tensor> states{};  // layers + 1 of [N, C], if asked for
+  Tensor pooled{};               // [B, C], if the model has a pooler
+  Tensor logits{};               // if the model has a head; shapes at HeadKind
+};
+
+class Model : public Module {
+ public:
+  // With the backbone that the config describes, or a given one of the same config. A head that reads a pooler has
+  // one; else it is there if `with_pooler`. All parameters start as zeros.
+  explicit Model(ModelConfig config, HeadKind head = HeadKind::none, bool with_pooler = false,
+                 std::shared_ptr<Backbone> backbone = nullptr);
+
+  ModelOutput forward(const Inputs& inputs, const Context& context, bool with_states = false) const;
+  // The parts of forward(), for whoever needs the logits of some rows only: of masked words, say.
+  Tensor encode(const Inputs& inputs, const Context& context) const;
+  // Hidden states [N, C] to the logits of every token, or of every sequence, as the head has it.
+  Tensor logits(const Tensor& hidden, const Offsets& offsets, const Context& context) const;
+  // The logits of these rows [rows, C], which are tokens (or pooled sequences, if the head reads those).
+  Tensor logits_of_rows(const Tensor& rows, const Context& context) const;
+  // tanh(W x + b) of each sequence's first token: [B, C].
+  Tensor pooled(const Tensor& hidden, const Offsets& offsets) const;
+  bool has_pooler() const { return pooler_.has_value(); }
+
+  const ModelConfig& config() const { return config_; }
+  const ModelInfo& info() const { return config_.info; }
+  HeadKind head() const { return head_kind_; }
+  std::string architecture() const { return architecture_name(*config_.family, head_kind_); }  // "BertForMaskedLM"
+  const std::shared_ptr<Backbone>& backbone() const { return backbone_; }
+  ParameterPlace place(std::string_view parameter) const;
+  // The backbone's parameters are named "encoder. ...", the head's "head. ...".
+  void visit(Visitor& visitor) override;
+
+ private:
+  ModelConfig config_;
+  HeadKind head_kind_;
+  std::shared_ptr<Backbone> backbone_;
+  std::optional<Linear> pooler_;
+  std::optional<Head> head_;
+};
+
+// The row of each sequence's first token, [B, C]; an empty sequence is an error.
+Tensor first_tokens(const Tensor& hidden, const Offsets& offsets);
+
+}  // namespace heed

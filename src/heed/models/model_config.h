@@ -1,0 +1,122 @@
+// What a config.json says of a model, in one form for all families: sizes, heads, the names of its published tensors,
+// and how to make it. Behaviour follows these fields, never the model's name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/base/json.h"
+#include "heed/nn/layers.h"
+
+namespace heed {
+
+class Backbone;
+class ConfigReader;
+
+// What stands after the backbone. Shapes of the logits: B sequences, N tokens, L labels, V vocabulary.
+enum class HeadKind {
+  none,
+  sequence_classification,  // [B, L]
+  token_classification,     // [N, L]
+  masked_lm,                // [N, V]
+  question_answering,       // [N, 2]: start and end
+  next_sentence,            // [B, 2]
+  replaced_token,           // [N, 1]: ELECTRA's discriminator
+};
+std::string_view to_string(HeadKind kind);
+
+// One of our parameters, or a module with all its parameters, and what published files call it. In `theirs` # is the
+// number of the layer, or with @, the group's number, that of the block in its group; {a,b,c} are tensors that we hold
+// one below the other.
+struct PublishedName {
+  std::string ours, theirs;
+  bool reversed = false;  // rows are in the opposite order
+};
+
+// All heads are one shape:  [dropout] dense, activation, norm (all three optional)  dropout  output
+struct HeadConfig {
+  HeadKind kind = HeadKind::none;
+  enum class Input { tokens, first_token, pooler } input = Input::tokens;
+  std::int64_t dense_size = 0;               // of a layer before the output; 0: there is none
+  Activation activation = Activation::none;  // after dense
+  std::optional<NormConfig> norm{};
+  double dropout = 0;
+  bool dropout_before_dense = false;
+  bool tied = false;                   // the output's weight is the table of words
+  std::vector<PublishedName> names{};  // ours: dense, norm, output
+  // Names under which files may hold a tied tensor once more, and which it is: "" for the table of words.
+  std::vector<PublishedName> copies{};
+};
+
+// A size that tensors of the files must agree with before memory of the configured size is asked for.
+struct SizeCheck {
+  std::string tensor;  // published, without the family's prefix
+  std::size_t axis;
+  std::int64_t size;
+  std::string field;      // of config.json that says so
+  std::string reason{};   // why there must be such a tensor; "" if every model has it
+};
+
+// For people, and for whoever feeds the model.
+struct ModelInfo {
+  std::string model_type{};
+  std::int64_t vocab_size = 0, embedding_size = 0, hidden_size = 0, intermediate_size = 0;
+  std::int64_t layers = 0, heads = 0;
+  std::int64_t attention_layers = 0;  // how often a forward pass attends
+  bool shared_layers = false;
+  std::int64_t type_vocab_size = 0;    // kinds of tokens that it tells apart; 0: none
+  std::int64_t position_rows = 0;      // of a table of positions; 0: there is none
+  std::int64_t max_tokens = 0;         // the longest sequence
+  std::string positions{};             // "absolute"
+};
+
+struct ModelFamily {
+  std::string model_type, class_name;  // "bert", "Bert": BertModel, BertForMaskedLM ...
+  std::string prefix;                  // of the backbone's tensors in files that hold a head too: "bert."
+  void (*read)(ConfigReader& reader, struct ModelConfig& config) = nullptr;
+  std::vector<std::string> unused{};  // beginnings of names that files may have and no head here uses
+};
+
+struct ModelConfig {
+  const ModelFamily* family = nullptr;
+  Json source{};  // config.json itself, which saving writes again
+  std::vector<std::string> labels{};
+
+  // The rest is read by the family.
+  ModelInfo info{};
+  double initializer_range = 0.02;
+  std::vector<PublishedName> names{};  // of the backbone, without the family's prefix
+  std::int64_t blocks_per_group = 1;   // of layers that share weights
+  std::vector<SizeCheck> sizes{};
+  std::string labels_field = "id2label";
+  std::vector<HeadConfig> heads{};
+  std::function<std::shared_ptr<Backbone>()> make{};  // parameters start as zeros
+
+  // Throws invalid_argument when the family has no such head.
+  const HeadConfig& head_config(HeadKind kind) const;
+  // The same model with other labels, here and in the source.
+  void set_labels(std::vector<std::string> names);
+};
+
+// The registered families; a model_type is one file and one line of registry.cpp. Others may be added, before models
+// are loaded, under a model_type of their own.
+std::span<const ModelFamily* const> model_families();
+void add_model_family(const ModelFamily& family);  // must outlive all use
+
+// "BertForMaskedLM"
+std::string architecture_name(const ModelFamily& family, HeadKind head);
+
+// config.json of any registered model_type. `where` is the file's name for errors: bad_format that names the field for
+// everything absent, contradictory, absurd or not known.
+ModelConfig parse_model_config(const Json& config, const std::string& where);
+
+// The head that "architectures" names: BertForMaskedLM -> masked_lm, BertModel or nothing -> none.
+HeadKind head_of(const ModelConfig& config, const std::string& where);
+
+}  // namespace heed

@@ -1,0 +1,31 @@
+// The feed-forward part of a block, with or without a gate.
+//   plain: W_down activation(W_up x)      gated: W_down (activation(W_gate x) * W_up x)
+#pragma once
+
+#include <optional>
+
+#include "heed/nn/layers.h"
+
+namespace heed {
+
+struct FeedForwardConfig {
+  std::int64_t intermediate_size = 0;  // 0: 4 times the hidden size
+  Activation activation = Activation::gelu;
+  bool gated = false;
+  bool bias = true;
+};
+
+class FeedForward : public Module {
+ public:
+  FeedForward(std::int64_t hidden_size, const FeedForwardConfig& config);
+  // [N, C] to [N, C], + residual.
+  Tensor forward(const Tensor& x, const Tensor& residual = Tensor()) const;
+  void visit(Visitor& visitor) override;
+
+ private:
+  Activation activation_;
+  std::optional<Linear> gate_;
+  Linear up_, down_;
+};
+
+}  // namespace heed

@@ -1,0 +1,79 @@
+// The table of tasks: one line each.
+#include <algorithm>
+
+#include "heed/base/error.h"
+#include "heed/tasks/answer.h"
+#include "heed/tasks/classify.h"
+#include "heed/tasks/embed.h"
+#include "heed/tasks/fill_mask.h"
+#include "heed/tasks/rerank.h"
+#include "heed/tasks/similarity.h"
+#include "heed/tasks/tag.h"
+
+namespace heed {
+namespace {
+
+std::vector<const Task*>& table() {
+  static std::vector<const Task*> list = {&classify_task(), &tag_task(),    &mlm_task(),       &answer_task(),
+                                          &embed_task(),    &rerank_task(), &similarity_task()};
+  return list;
+}
+
+}  // namespace
+
+std::span<const Task* const> tasks() {
+  return table();
+}
+
+void add_task(const Task& task) {
+  HEED_CHECK(!find_task(task.name) && !find_task(task.verb), "[add_task] ", task.name, " is there already");
+  table().push_back(&task);
+}
+
+const Task* find_task(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(table(), [&](const Task* task) { return task->name == name || task->verb == name; });
+  return found == table().end() ? nullptr : *found;
+}
+
+const Task& task_named(std::string_view name) {
+  const Task* task = find_task(name);
+  std::string known;
+  for (const Task* each : table()) known += (known.empty() ? "" : ", ") + each->name;
+  HEED_CHECK(task, "there is no task \"", name, "\"; there are ", known);
+  return *task;
+}
+
+const Task* usual_task(const Model& model) {
+  const auto made_for = [&](const Task* task) { return task->trains() && task->head == model.head(); };
+  if (const auto found = std::ranges::find_if(table(), made_for); found != table().end()) return *found;
+  const auto works = [&](const Task* task) { return task->trains() && task->supports(model); };
+  const auto found = std::ranges::find_if(table(), works);
+  return found == table().end() ? nullptr : *found;
+}
+
+Row request_row(const Task& task, const Json& request, const std::string& where) {
+  Row row;
+  row.file = where;
+  for (const RequestField& field : task.request) {
+    const Json* given = detail::json_find(request, field.name, where);
+    if (!given || given->is_null()) {
+      HEED_CHECK_AS(bad_format, field.optional, where, ": ", field.name, " is missing: ", field.help);
+      continue;
+    }
+    const auto text = [&] { return json_as<std::string>(*given, field.name, where); };
+    const auto list = [&] {
+      return given->is_string() ? std::vector{text()} : json_as<std::vector<std::string>>(*given, field.name, where);
+    };
+    switch (field.row) {
+      case RowField::text: row.text = text(); break;
+      case RowField::pair: row.pair = text(); break;
+      case RowField::texts: row.texts = list(); break;
+      case RowField::words: row.words = list(); break;
+      default: fail(ErrorKind::internal, "[", task.name, "] requests have no ", field.name);
+    }
+  }
+  return row;
+}
+
+}  // namespace heed

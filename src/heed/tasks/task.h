@@ -1,0 +1,229 @@
+// A task: what is asked of a model. One object serves predictions, evaluation and training: it turns rows into tokens
+// with targets, hidden states into logits, logits into a loss and into findings, findings into JSON and metrics. Each
+// task has a file and a line of the table in registry.cpp; verbs, configs, help and routes walk that table.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/base/fields.h"
+#include "heed/data/row.h"
+#include "heed/io/model_folder.h"
+#include "heed/models/model.h"
+#include "heed/tasks/batch.h"
+#include "heed/tasks/evaluation.h"
+#include "heed/text/special_tokens.h"
+
+namespace heed {
+
+// What a task knows of the model it works with. What is pointed to must outlive the task.
+struct TaskSetup {
+  const text::Tokenizer& tokenizer;
+  const text::SpecialTokens& special;
+  std::size_t max_tokens = 0;         // the longest sequence, special tokens included
+  std::vector<std::string> labels{};  // of a model that is there already; training learns them from the data
+  Json config = Json::object();       // its config.json
+  HeadKind head = HeadKind::none;
+  std::optional<SentenceEmbedding> sentence_embedding{};
+  std::string name{};  // for errors: its folder
+};
+
+// What rows are encoded for. Training may cut long texts in other places than predictions.
+enum class Purpose { train, evaluate, predict };
+
+// Random numbers of one sample at one epoch.
+struct SampleDraw {
+  std::uint64_t seed, stream;
+};
+
+// What a task found out about one row. Its windows may come in any order.
+class Finding {
+ public:
+  virtual ~Finding() = default;
+  // After the last window.
+  virtual void finish() {}
+  virtual Json json() const = 0;
+  // The same in one line.
+  virtual std::string line() const { return json().dump(-1, ' ', false, Json::error_handler_t::replace); }
+};
+
+// Right answers beside what was found, row by row, in the form that metrics take.
+struct Comparison {
+  std::vector<std::vector<std::string>> expected{}, found{};
+  std::vector<double> expected_numbers{}, found_numbers{};
+};
+
+// A batch as one head of a model sees it, with the logits that loss and findings share.
+struct HeadBatch {
+  const Batch& batch;
+  std::size_t head = 0;  // its place in Sample::targets and Sample::rows
+  Tensor logits{};
+
+  const Targets& targets(std::size_t sample) const { return batch.samples[sample].targets[head]; }
+  const Row& row(std::size_t sample) const { return batch.samples[sample].rows[head]; }
+  // The logits of one sample's first token, if every token has some.
+  const float* token_logits(std::size_t sample) const {
+    return logits.data<float>() + batch.inputs.ids.offsets.begin(static_cast<std::int64_t>(sample)) * logits.size(1);
+  }
+};
+
+// From rows to findings: all that predictions need.
+class TaskRun {
+ public:
+  virtual ~TaskRun() = default;
+
+  // The text whose tokens are the sample's, and its sequences: a list per sample, several for windows over a long text.
+  virtual std::string text_of(const Row& row) const { return row.text; }
+  virtual std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const;
+  // Hidden states [N, C] to what find() and the loss need of them; default: the head's logits.
+  virtual Tensor forward(const Model& model, const HeadBatch& part, const Tensor& hidden, const Context& context) const;
+  // What is found out about a row: begin(), find() with each batch that has windows of it, Finding::finish().
+  // findings[i] is that of the row of sample i.
+  virtual std::unique_ptr<Finding> begin(const Row& row) const = 0;
+  virtual void find(const HeadBatch& part, std::span<Finding* const> findings) const = 0;
+
+ protected:
+  explicit TaskRun(const TaskSetup& setup) : setup_(setup) {}
+  // A sample for the encoding and one for each of its windows.
+  static std::vector<std::vector<text::Encoding>> samples_of(text::Encoding encoding);
+  text::Encoding encoded(const std::string& text, const text::Truncation& truncation) const;
+  text::Encoding encoded(const std::string& text, const std::string& pair, const text::Truncation& truncation) const;
+
+  TaskSetup setup_;
+};
+
+// A task that can be trained and scored.
+class TrainableRun : public TaskRun {
+ public:
+  // The head that training gives the model.
+  virtual HeadKind head() const = 0;
+
+  // Labels. learn() sees each row of the training data first.
+  virtual void learn(const Row& /*row*/) {}
+  virtual std::vector<std::string> labels() const { return {}; }
+  virtual void set_labels(std::vector<std::string> /*labels*/) {}
+
+  // What should be found out about a sample. May change its tokens (masking). `text` is the text of the tokens, which
+  // another head may have chosen.
+  virtual Targets targets(const Row& row, const std::string& text, std::vector<text::Encoding>& sequences,
+                          const SampleDraw& draw) const = 0;
+  // How many targets the batch has, and the sum of their losses: a step of several batches is that of one large batch.
+  virtual double count(const HeadBatch& part) const = 0;
+  virtual Tensor loss(const HeadBatch& part) const = 0;
+
+  // Adds a row and what was found to those compared so far; then metrics of all of them. `loss` is the mean loss.
+  virtual void compare(const Row& row, const Finding& finding, Comparison& all) const = 0;
+  virtual Evaluation metrics(const Comparison& all, double loss) const = 0;
+  // The metric that tells which model is best.
+  virtual std::string main_metric() const = 0;
+
+  // What a saved model gets beside its weights: fields of config.json, further files.
+  virtual Json config_fields() const { return Json::object(); }
+  virtual void save_files(const std::filesystem::path& /*folder*/, const ModelInfo& /*model*/) const {}
+
+ protected:
+  using TaskRun::TaskRun;
+};
+
+// A field of a request. The last of a task's fields is what a text of the command line, or a line of a file, fills; a
+// list takes all of them. Others are given by flags.
+struct RequestField {
+  std::string name;
+  RowField row;
+  std::string help;
+  bool optional = false;
+  std::string flag{};  // "--pair"; "": by the name
+};
+
+// Users of a task's option fields (Field::only_for).
+inline constexpr unsigned kForPredict = 1, kForTrain = 2, kForEvaluate = 4;
+
+// An option of a task, for whoever makes flags, configs and help of it.
+struct OptionInfo {
+  std::string name, help;
+  Json value;         // by default; null for what the model decides
+  bool flag = false;  // true or false
+  std::vector<std::string> words{};
+  unsigned uses = ~0U;
+};
+
+// A struct of options with a member fields(), known by its JSON alone.
+struct OptionList {
+  std::vector<OptionInfo> (*list)();
+  // The given ones over the defaults, checked; errors name prefix + field.
+  Json (*complete)(const Json& given, const std::string& where, const std::string& prefix);
+};
+
+struct Task {
+  std::string name;     // in configs and for --task
+  std::string verb;     // of the command line
+  std::string summary;  // one line of help, with the shape of the answer
+  std::string example;  // a command that shows it
+  std::vector<RequestField> request;
+  bool (*supports)(const Model& model);  // whether predictions can be asked of this model
+  OptionList options;
+  std::unique_ptr<TaskRun> (*make)(const TaskSetup& setup, const Json& options);
+
+  // Of tasks that can be trained and scored, whose make() gives a TrainableRun:
+  RowFields rows{};                // what rows of data files must have; empty: it only predicts
+  std::string sample_data{};       // the extension that its data usually has
+  HeadKind head = HeadKind::none;  // models with this head are made for it
+  bool shares_input = false;       // may be a further head on the tokens of another task
+
+  bool trains() const { return !rows.empty(); }
+  // Throws invalid_argument for a task that only predicts.
+  std::unique_ptr<TrainableRun> make_trainable(const TaskSetup& setup, const Json& given) const;
+};
+
+// The table, and what tests and users add to it before they use it.
+std::span<const Task* const> tasks();
+void add_task(const Task& task);             // must outlive all use
+const Task* find_task(std::string_view name);  // by name or verb; null if there is none
+// Throws invalid_argument with the known names.
+const Task& task_named(std::string_view name);
+
+// Of models with this head; null if there is none.
+const Task* usual_task(const Model& model);
+
+// Of the reports for people.
+inline Field digits_field(std::int64_t& digits) {
+  return Field("digits", digits, "of the numbers printed")
+      .where([&digits] { return digits >= 1 && digits <= 12; }, "1 to 12")
+      .only_for(kForEvaluate);
+}
+
+// A row from the fields of a request. Throws bad_format with `where`.
+Row request_row(const Task& task, const Json& request, const std::string& where);
+
+template <class Options>
+Options options_from(const Json& given, const std::string& where = "options", const std::string& prefix = "") {
+  Options options;
+  Fields fields = options.fields();
+  for (const auto& [name, value] : given.items()) set_field(fields, name, value, where);
+  for (Field& field : fields) {
+    field.name = prefix + field.name;
+    field.check(where);
+  }
+  return options;
+}
+
+template <class Options>
+OptionList option_list() {
+  return {[] {
+            std::vector<OptionInfo> list;
+            Options options;
+            for (const Field& field : options.fields()) {
+              list.push_back({field.name, field.help, field.json(), field.is_flag(), field.words, field.uses});
+            }
+            return list;
+          },
+          [](const Json& given, const std::string& where, const std::string& prefix) {
+            Options options = options_from<Options>(given, where, prefix);
+            return to_json(options.fields());
+          }};
+}
+
+}  // namespace heed
