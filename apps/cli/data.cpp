@@ -10,12 +10,12 @@
 #include "data_options.h"
 #include "heed/base/file.h"
 #include "heed/base/utf8.h"
+#include "heed/data/data_check.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/tag_words.h"
-#include "heed/train/data_check.h"
 #include "heed/train/dataset.h"
-#include "heed/train/support_data.h"
 #include "progress.h"
+#include "support_data.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -128,7 +128,7 @@ int check(const CheckOptions& options) {
   if (!all.model.empty()) {
     model = load(all.model);
     checks.max_length = all.max_tokens > 0 ? all.max_tokens : model->model().max_tokens();
-    checks.length = [&model](const Example& row) {
+    checks.length = [&model](const Row& row) {
       const std::string text = row.words.empty() ? row.text : join_words(row.words).text;
       const text::Tokenizer& tokenizer = model->model().tokenizer();
       return row.pair ? tokenizer.encode(text, *row.pair).size() : tokenizer.encode(text).size();

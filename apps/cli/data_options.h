@@ -2,8 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "heed/train/readers.h"
+#include "heed/data/readers.h"
 
 namespace CLI {
 class App;
@@ -12,8 +13,9 @@ class App;
 namespace heed::cli {
 
 struct DataOptions {
-  DataSource source;  // all but the file
-  std::string rows, label_separator;
+  DataSource source;              // all but the file
+  std::vector<std::string> rows;  // names of kRowFields
+  std::string label_separator;
   bool no_header = false;
 
   // With the file, and what the strings stand for.

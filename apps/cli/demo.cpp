@@ -15,7 +15,7 @@
 #include "heed/engine/load.h"
 #include "heed/explain/page.h"
 #include "heed/kernels/target.h"
-#include "heed/train/support_data.h"
+#include "support_data.h"
 #include "train_printer.h"
 #include "verbs.h"
 

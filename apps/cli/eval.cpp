@@ -44,15 +44,15 @@ int evaluate(Options options) {
   const std::string task = options.task.empty() ? usual_task(model.model()) : options.task;
   const auto eval = make_eval(task, model.model(), options.eval);
   DataSource source = options.source_of(options.data);
-  if (!source.rows) source.rows = rows_of(task);
+  if (source.needs.empty()) source.needs = needs_of(task);
   const auto reader = open_reader(source);
 
   std::size_t rows = 0;
   {
     ShareProgress progress(options.data + " ");
-    std::vector<Example> portion;
+    std::vector<Row> portion;
     for (bool more = true; more;) {
-      Example row;
+      Row row;
       more = reader->next(row);
       if (more) portion.push_back(std::move(row));
       if (portion.empty() || (more && portion.size() < kPortion)) continue;

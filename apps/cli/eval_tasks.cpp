@@ -15,18 +15,18 @@
 namespace heed::cli {
 namespace {
 
-std::string where(const Example& row) {
+std::string where(const Row& row) {
   return row.file + ":" + std::to_string(row.line);
 }
 
-std::vector<TextInput> inputs_of(const std::vector<Example>& rows) {
+std::vector<TextInput> inputs_of(const std::vector<Row>& rows) {
   std::vector<TextInput> inputs;
-  for (const Example& row : rows) inputs.push_back(row.pair ? TextInput(row.text, *row.pair) : TextInput(row.text));
+  for (const Row& row : rows) inputs.push_back(row.pair ? TextInput(row.text, *row.pair) : TextInput(row.text));
   return inputs;
 }
 
 // A label as the model calls it: by name, or by its number if no label has that name.
-std::string model_label(const std::vector<std::string>& labels, const std::string& label, const Example& row) {
+std::string model_label(const std::vector<std::string>& labels, const std::string& label, const Row& row) {
   if (std::ranges::find(labels, label) != labels.end()) return label;
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
@@ -40,7 +40,7 @@ class ClassifyEval : public TaskEval {
  public:
   explicit ClassifyEval(const EvalOptions& options) : options_(options) {}
 
-  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+  void add(const TextPipeline& model, const std::vector<Row>& rows) override {
     const auto found = model.classify(inputs_of(rows));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       HEED_CHECK_AS(bad_format, rows[i].labels.size() == 1, where(rows[i]), ": has ", rows[i].labels.size(),
@@ -70,14 +70,14 @@ class LabelSetsEval : public TaskEval {
  public:
   explicit LabelSetsEval(const EvalOptions& options) : options_(options) {}
 
-  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+  void add(const TextPipeline& model, const std::vector<Row>& rows) override {
     for (const auto& scores : model.classify(inputs_of(rows))) {
       Labels& labels = found_.emplace_back();
       for (const LabelScore& each : scores) {
         if (each.score >= 0.5f) labels.push_back(each.label);
       }
     }
-    for (const Example& row : rows) {
+    for (const Row& row : rows) {
       Labels& labels = expected_.emplace_back();
       for (const std::string& label : row.labels) labels.push_back(model_label(model.model().labels(), label, row));
     }
@@ -95,8 +95,8 @@ class NumberEval : public TaskEval {
   Evaluation result() const override { return evaluate_numbers(expected_, found_); }
 
  protected:
-  void expect_scores(const std::vector<Example>& rows) {
-    for (const Example& row : rows) {
+  void expect_scores(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
       HEED_CHECK_AS(bad_format, row.score, where(row), ": has no score; name its column with --score");
       expected_.push_back(*row.score);
     }
@@ -106,7 +106,7 @@ class NumberEval : public TaskEval {
 
 class RegressionEval : public NumberEval {
  public:
-  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+  void add(const TextPipeline& model, const std::vector<Row>& rows) override {
     expect_scores(rows);
     for (const auto& scores : model.classify(inputs_of(rows))) found_.push_back(static_cast<double>(scores[0].score));
   }
@@ -114,10 +114,10 @@ class RegressionEval : public NumberEval {
 
 class SimilarityEval : public NumberEval {
  public:
-  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+  void add(const TextPipeline& model, const std::vector<Row>& rows) override {
     expect_scores(rows);
     std::vector<std::string> texts;
-    for (const Example& row : rows) {
+    for (const Row& row : rows) {
       HEED_CHECK_AS(bad_format, row.pair, where(row), ": has no second text; name its column with --pair");
       texts.push_back(row.text);
       texts.push_back(*row.pair);
@@ -135,9 +135,9 @@ class TagEval : public TaskEval {
  public:
   explicit TagEval(const EvalOptions& options) : options_(options) {}
 
-  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+  void add(const TextPipeline& model, const std::vector<Row>& rows) override {
     std::vector<std::vector<std::string>> sentences;
-    for (const Example& row : rows) {
+    for (const Row& row : rows) {
       sentences.push_back(row.words);
       expected_.push_back(row.labels);
     }
@@ -160,9 +160,9 @@ class AnswerEval : public TaskEval {
  public:
   explicit AnswerEval(const EvalOptions& options) : options_(options) {}
 
-  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+  void add(const TextPipeline& model, const std::vector<Row>& rows) override {
     std::vector<Question> questions;
-    for (const Example& row : rows) {
+    for (const Row& row : rows) {
       questions.push_back({row.text, *row.pair});
       std::vector<std::string>& right = right_.emplace_back();
       for (const AnswerSpan& answer : row.answers) right.push_back(answer.text);
@@ -184,9 +184,9 @@ class MaskedEval : public TaskEval {
  public:
   explicit MaskedEval(const EvalOptions& options) : options_(options) {}
 
-  void add(const TextPipeline& model, const std::vector<Example>& rows) override {
+  void add(const TextPipeline& model, const std::vector<Row>& rows) override {
     std::vector<std::string> texts;
-    for (const Example& row : rows) texts.push_back(row.text);
+    for (const Row& row : rows) texts.push_back(row.text);
     const MaskedScore score = masked_score(model.model(), texts);
     sum_.loss += score.loss;
     sum_.tokens += score.tokens;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "heed/data/readers.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/evaluation.h"
-#include "heed/train/readers.h"
 
 namespace heed::cli {
 
@@ -21,7 +21,7 @@ struct EvalOptions {
 class TaskEval {
  public:
   virtual ~TaskEval() = default;
-  virtual void add(const TextPipeline& model, const std::vector<Example>& rows) = 0;
+  virtual void add(const TextPipeline& model, const std::vector<Row>& rows) = 0;
   virtual Evaluation result() const = 0;
 };
 

@@ -47,7 +47,7 @@ class TrainTaskTest : public testing::Test {
 TEST_F(TrainTaskTest, TheFirstTokenOfAWordHasItsLabel) {
   const auto tag = task(config({{"task", "tag"}}));
   tag->set_labels({"B-X", "O"});
-  const Example row{.words = {"quick", "zebra", "in", "Berlingang"}, .labels = {"O", "B-X", "O", "B-X"}};
+  const Row row{.words = {"quick", "zebra", "in", "Berlingang"}, .labels = {"O", "B-X", "O", "B-X"}};
   auto samples = tag->encode(row);
   ASSERT_EQ(samples.size(), 1u);
   const Targets targets = tag->targets(row, tag->text_of(row), samples[0], {1, 1});
@@ -59,7 +59,7 @@ TEST_F(TrainTaskTest, TheFirstTokenOfAWordHasItsLabel) {
 TEST_F(TrainTaskTest, FurtherTokensOfAWordMayBeLabelledToo) {
   const auto tag = task(config({{"task", "tag"}, {"tag", {{"all_tokens", true}}}}));
   tag->set_labels({"B-X", "B-Y", "I-X", "O"});
-  const Example row{.words = {"berlingang", "quick", "berlingang", "ox"}, .labels = {"B-X", "O", "B-Y", "O"}};
+  const Row row{.words = {"berlingang", "quick", "berlingang", "ox"}, .labels = {"B-X", "O", "B-Y", "O"}};
   auto samples = tag->encode(row);
   const Targets targets = tag->targets(row, tag->text_of(row), samples[0], {1, 1});
   // [CLS] berlin ##gang quick berlin ##gang o ##x [SEP]; there is no I-Y
@@ -68,7 +68,7 @@ TEST_F(TrainTaskTest, FurtherTokensOfAWordMayBeLabelledToo) {
 
 TEST_F(TrainTaskTest, LongSentencesBecomeWindowsThatCoverEveryWord) {
   const auto tag = task(config({{"task", "tag"}}), 12);
-  Example row;
+  Row row;
   for (int i = 0; i < 30; ++i) row.words.push_back(i % 3 ? "fox" : "dog"), row.labels.push_back(i % 3 ? "F" : "D");
   tag->set_labels({"D", "F"});
   std::vector<int> seen(row.words.size());
@@ -88,7 +88,7 @@ TEST_F(TrainTaskTest, LongSentencesBecomeWindowsThatCoverEveryWord) {
 
 TEST_F(TrainTaskTest, MaskingFollowsItsShares) {
   const auto mlm = task(config({{"task", "mlm"}, {"mlm", {{"probability", 0.3}}}}));
-  const Example row{.text = "the quick brown fox jumps over the lazy dog in berlin . the quick brown fox"};
+  const Row row{.text = "the quick brown fox jumps over the lazy dog in berlin . the quick brown fox"};
   const auto plain = mlm->encode(row)[0][0].ids;
   std::size_t chosen = 0, masked = 0, kept = 0, tokens = 0;
   for (std::uint64_t draw = 0; draw < 2000; ++draw) {
@@ -117,7 +117,7 @@ TEST_F(TrainTaskTest, MaskingFollowsItsShares) {
 
 TEST_F(TrainTaskTest, WholeWordsAreMaskedTogether) {
   const auto mlm = task(config({{"task", "mlm"}, {"mlm", {{"whole_words", true}}}}));
-  const Example row{.text = "zebra berlin zebra"};  // z ##e ##b ##r ##a berlin z ##e ##b ##r ##a
+  const Row row{.text = "zebra berlin zebra"};  // z ##e ##b ##r ##a berlin z ##e ##b ##r ##a
   for (std::uint64_t draw = 0; draw < 50; ++draw) {
     auto sequences = mlm->encode(row)[0];
     const Targets targets = mlm->targets(row, row.text, sequences, {1, draw});
@@ -129,9 +129,9 @@ TEST_F(TrainTaskTest, WholeWordsAreMaskedTogether) {
 
 TEST_F(TrainTaskTest, AnswersPointAtTheirTokensOrAtTheFirst) {
   const auto answer = task(config({{"task", "answer"}, {"answer", {{"stride", 4}}}}), 16);
-  const Example row{.text = "the fox ?",
-                    .pair = "the lazy dog jumps over the quick brown fox in berlin",
-                    .answers = {{.text = "brown fox", .start = 34}}};
+  const Row row{.text = "the fox ?",
+                .pair = "the lazy dog jumps over the quick brown fox in berlin",
+                .answers = {{.text = "brown fox", .start = 34}}};
   auto samples = answer->encode(row);
   ASSERT_GT(samples.size(), 1u);
   std::size_t found = 0;

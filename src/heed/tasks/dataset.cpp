@@ -11,7 +11,7 @@ DataSource data_source(const TrainConfig& config, const HeadPlan& plan, const st
   return {
       .file = file,
       .format = config.data.format,
-      .rows = rows_of(plan.task),
+      .needs = needs_of(plan.task),
       .columns = {.text = plan.text, .pair = plan.pair, .words = plan.words, .label = plan.label, .score = plan.score},
       .header = config.data.header,
       .label_first = config.data.label_first,
@@ -40,7 +40,7 @@ Dataset::Dataset(const TrainConfig& config, const std::vector<HeadPlan>& plans, 
   }
 }
 
-bool Dataset::next_row(std::size_t file, std::vector<Example>& row) {
+bool Dataset::next_row(std::size_t file, std::vector<Row>& row) {
   auto& readers = readers_[file];
   row.resize(readers.size());
   while (readers[0]->next(row[0])) {
@@ -57,10 +57,10 @@ bool Dataset::next_row(std::size_t file, std::vector<Example>& row) {
   return false;
 }
 
-void Dataset::for_each_row(const std::function<void(const std::vector<Example>&)>& use) {
+void Dataset::for_each_row(const std::function<void(const std::vector<Row>&)>& use) {
   for (std::size_t file = 0; file < readers_.size(); ++file) {
     for (auto& reader : readers_[file]) reader->seek(0);
-    std::vector<Example> row;
+    std::vector<Row> row;
     while (next_row(file, row)) use(row);
   }
 }
@@ -71,8 +71,8 @@ void Dataset::index(const std::function<void(double)>& progress) {
   rows_ = 0;
   for (std::size_t file = 0; file < readers_.size(); ++file) {
     for (auto& reader : readers_[file]) reader->seek(0);
-    ExampleReader& main = *readers_[file][0];
-    std::vector<Example> row;
+    RowReader& main = *readers_[file][0];
+    std::vector<Row> row;
     for (std::uint64_t position = main.position(); next_row(file, row); position = main.position()) {
       const auto samples = tasks_[0]->encode(row[0]);
       for (std::size_t window = 0; window < samples.size(); ++window) {
@@ -103,7 +103,7 @@ Sample Dataset::sample(std::size_t number, std::uint64_t seed, std::int64_t epoc
   HEED_CHECK(number < places_.size(), "[Dataset] sample ", number, " of ", places_.size());
   const Place& place = places_[number];
   for (auto& reader : readers_[place.file]) reader->seek(place.position);
-  std::vector<Example> row;
+  std::vector<Row> row;
   HEED_CHECK_AS(io, next_row(place.file, row), "[Dataset] the data changed while it was in use: a row is gone");
   std::vector<std::vector<text::Encoding>> samples = tasks_[0]->encode(row[0]);
   HEED_CHECK_AS(io, place.window < samples.size(), row[0].file, ":", row[0].line, ": changed while it was in use");

@@ -24,8 +24,8 @@ class Dataset {
   Dataset(const TrainConfig& config, const std::vector<HeadPlan>& plans, const std::vector<std::string>& files,
           const TaskList& tasks);
 
-  // Calls use(rows) for each row, one Example a head, from the first to the last.
-  void for_each_row(const std::function<void(const std::vector<Example>&)>& use);
+  // Calls use(rows) for each row, one Row a head, from the first to the last.
+  void for_each_row(const std::function<void(const std::vector<Row>&)>& use);
   // Makes the list of samples; progress(share done). Must come before what follows.
   void index(const std::function<void(double)>& progress = {});
 
@@ -43,10 +43,10 @@ class Dataset {
     std::uint32_t file, row, window;
   };
   // The row at the reader's place, as each head sees it; false at the end of the file.
-  bool next_row(std::size_t file, std::vector<Example>& row);
+  bool next_row(std::size_t file, std::vector<Row>& row);
 
   const TaskList& tasks_;
-  std::vector<std::vector<std::unique_ptr<ExampleReader>>> readers_;  // [file][head]
+  std::vector<std::vector<std::unique_ptr<RowReader>>> readers_;  // [file][head]
   std::vector<std::uint32_t> lengths_;
   std::vector<Place> places_;
   std::size_t rows_ = 0;

@@ -48,7 +48,7 @@ Batch make_batch(std::vector<Sample> samples, bool with_types) {
   return {std::move(samples), pack_encodings(sequences, all, with_types)};
 }
 
-std::vector<std::vector<text::Encoding>> TrainTask::encode(const Example& row) const {
+std::vector<std::vector<text::Encoding>> TrainTask::encode(const Row& row) const {
   const text::EncodeOptions options{.truncation = text::Truncation{.max_length = max_tokens_}};
   text::Encoding encoding =
       row.pair ? tokenizer_.encode(text_of(row), *row.pair, options) : tokenizer_.encode(text_of(row), options);
@@ -93,8 +93,9 @@ std::unique_ptr<TrainTask> make_task(const HeadPlan& plan, const TrainConfig& co
   return maker->second(plan, config, tokenizer, max_tokens);
 }
 
-RowKind rows_of(const std::string& task) {
-  return task == "tag" ? RowKind::words : task == "answer" ? RowKind::questions : RowKind::text;
+RowFields needs_of(const std::string& task) {
+  using enum RowField;
+  return task == "tag" ? RowFields{words, labels} : task == "answer" ? RowFields{text, pair, answers} : RowFields{text};
 }
 
 bool higher_is_better(std::string_view metric) {

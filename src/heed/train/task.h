@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "heed/data/readers.h"
 #include "heed/models/encoder_model.h"
 #include "heed/tasks/evaluation.h"
 #include "heed/text/tokenizer.h"
 #include "heed/train/config.h"
-#include "heed/train/readers.h"
 
 namespace heed {
 
@@ -27,7 +27,7 @@ inline constexpr std::int64_t kNoTarget = -100;
 struct Sample {
   std::vector<text::Encoding> sequences{};  // one; two where texts are compared
   std::vector<Targets> targets{};           // one a head
-  std::vector<Example> rows{};              // what it was made of, as each head sees it
+  std::vector<Row> rows{};                  // what it was made of, as each head sees it
   std::size_t number = 0;                   // of the row; windows over one text share it
 };
 
@@ -57,15 +57,15 @@ class TrainTask {
 
   virtual Head head() const = 0;
   // Sees each row of the training data first, to know the labels.
-  virtual void learn(const Example& /*row*/) {}
+  virtual void learn(const Row& /*row*/) {}
   virtual std::vector<std::string> labels() const { return {}; }
   virtual void set_labels(std::vector<std::string> /*labels*/) {}
 
   // The text whose tokens are the sample's, and its sequences: a list a sample, several for windows over a long text.
-  virtual std::string text_of(const Example& row) const { return row.text; }
-  virtual std::vector<std::vector<text::Encoding>> encode(const Example& row) const;
+  virtual std::string text_of(const Row& row) const { return row.text; }
+  virtual std::vector<std::vector<text::Encoding>> encode(const Row& row) const;
   // May change the tokens (masking). `text` is the text of the tokens, which another head may have chosen.
-  virtual Targets targets(const Example& row, const std::string& text, std::vector<text::Encoding>& sequences,
+  virtual Targets targets(const Row& row, const std::string& text, std::vector<text::Encoding>& sequences,
                           const SampleDraw& draw) const = 0;
 
   // How many targets the batch has, and the sum of their losses. `index` is the head's place in Sample::targets.
@@ -115,8 +115,8 @@ std::unique_ptr<TrainTask> make_answer_task(const HeadPlan& plan, const TrainCon
 std::unique_ptr<TrainTask> make_embed_task(const HeadPlan& plan, const TrainConfig& config,
                                            const text::Tokenizer& tokenizer, std::size_t max_tokens);
 
-// How rows are read for a task.
-RowKind rows_of(const std::string& task);
+// What a task needs of each row.
+RowFields needs_of(const std::string& task);
 
 // Whether a higher value is better: of all metrics but loss and perplexity.
 bool higher_is_better(std::string_view metric);

@@ -27,7 +27,7 @@ class AnswerEvaluator : public Evaluator {
     const Tensor logits = model_.logits_of(hidden, offsets, Context());  // [N, 2]
     for (std::size_t i = 0; i < batch.samples.size(); ++i) {
       const Sample& sample = batch.samples[i];
-      const Example& row = sample.rows[index_];
+      const Row& row = sample.rows[index_];
       if (found_.empty() || sample.number != number_) {
         number_ = sample.number;
         score_ = 0;
@@ -79,7 +79,7 @@ class AnswerTask : public TrainTask {
 
   Head head() const override { return Head::question_answering; }
 
-  std::vector<std::vector<text::Encoding>> encode(const Example& row) const override {
+  std::vector<std::vector<text::Encoding>> encode(const Row& row) const override {
     HEED_CHECK_AS(bad_format, row.pair.has_value(), row.file, ":", row.line, ": a question without a context");
     // A question that fills the window leaves no room: it is cut to half of it first.
     const std::string question = shortened(row.text);
@@ -89,7 +89,7 @@ class AnswerTask : public TrainTask {
   }
 
   // classes: first and last token of the answer; 0 and 0 where the window does not hold it whole.
-  Targets targets(const Example& row, const std::string&, std::vector<text::Encoding>& sequences,
+  Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>& sequences,
                   const SampleDraw&) const override {
     Targets result{.classes = {0, 0}};
     if (row.answers.empty()) return result;

@@ -22,22 +22,22 @@ class ClassifyEvaluator : public Evaluator {
     const auto width = static_cast<std::size_t>(logits.size(1));
     for (std::size_t i = 0; i < batch.samples.size(); ++i) {
       const float* row = logits.data<float>() + i * width;
-      const Example& example = batch.samples[i].rows[index_];
+      const Row& truth = batch.samples[i].rows[index_];
       if (kind_ == Kind::number) {
         found_numbers_.push_back(static_cast<double>(row[0]));
-        expected_numbers_.push_back(*example.score);
+        expected_numbers_.push_back(*truth.score);
         continue;
       }
       if (kind_ == Kind::one) {
         found_labels_.push_back(labels_[static_cast<std::size_t>(std::max_element(row, row + width) - row)]);
-        expected_labels_.push_back(example.labels[0]);
+        expected_labels_.push_back(truth.labels[0]);
         continue;
       }
       Labels& found = found_sets_.emplace_back();
       for (std::size_t label = 0; label < width; ++label) {
         if (row[label] > 0) found.push_back(labels_[label]);
       }
-      expected_sets_.push_back(example.labels);
+      expected_sets_.push_back(truth.labels);
     }
   }
 
@@ -73,7 +73,7 @@ class ClassifyTask : public TrainTask {
 
   Head head() const override { return Head::sequence_classification; }
 
-  void learn(const Example& row) override {
+  void learn(const Row& row) override {
     if (kind_ == Kind::number) return;
     HEED_CHECK_AS(bad_format, kind_ == Kind::several || row.labels.size() == 1, row.file, ":", row.line, ": ",
                   row.labels.size(), " labels, expected one");
@@ -85,8 +85,7 @@ class ClassifyTask : public TrainTask {
   }
   void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
 
-  Targets targets(const Example& row, const std::string&, std::vector<text::Encoding>&,
-                  const SampleDraw&) const override {
+  Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
     Targets result;
     if (kind_ == Kind::number) {
       HEED_CHECK_AS(bad_format, row.score.has_value(), row.file, ":", row.line, ": no score");

@@ -75,7 +75,7 @@ class EmbedTask : public TrainTask {
 
   Head head() const override { return Head::none; }
 
-  std::vector<std::vector<text::Encoding>> encode(const Example& row) const override {
+  std::vector<std::vector<text::Encoding>> encode(const Row& row) const override {
     HEED_CHECK_AS(bad_format, row.pair.has_value(), row.file, ":", row.line,
                   ": no second text; name its column by data.pair");
     const text::EncodeOptions options{.truncation = text::Truncation{.max_length = max_tokens_}};
@@ -87,8 +87,7 @@ class EmbedTask : public TrainTask {
     return samples;
   }
 
-  Targets targets(const Example& row, const std::string&, std::vector<text::Encoding>&,
-                  const SampleDraw&) const override {
+  Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
     if (contrastive_) return {};
     HEED_CHECK_AS(bad_format, row.score.has_value(), row.file, ":", row.line,
                   ": no score; name its column by data.score");

@@ -30,7 +30,7 @@ class MlmTask : public TrainTask {
 
   Head head() const override { return Head::masked_lm; }
 
-  std::vector<std::vector<text::Encoding>> encode(const Example& row) const override {
+  std::vector<std::vector<text::Encoding>> encode(const Row& row) const override {
     auto samples =
         samples_of(tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
     // A sample without a token of the text has nothing to predict.
@@ -39,7 +39,7 @@ class MlmTask : public TrainTask {
   }
 
   // classes: one a token. At least one token is chosen, so that no sample is for nothing.
-  Targets targets(const Example&, const std::string&, std::vector<text::Encoding>& sequences,
+  Targets targets(const Row&, const std::string&, std::vector<text::Encoding>& sequences,
                   const SampleDraw& draw) const override {
     text::Encoding& tokens = sequences[0];
     Targets result{.classes = std::vector<std::int64_t>(tokens.size(), kNoTarget)};

@@ -14,7 +14,7 @@ namespace heed {
 namespace {
 
 // Where each word of the row is in the text, which may be that of another head: in order, in bytes.
-std::vector<text::Span> word_places(const Example& row, const std::string& text) {
+std::vector<text::Span> word_places(const Row& row, const std::string& text) {
   std::vector<text::Span> places;
   std::size_t from = 0;
   for (const std::string& word : row.words) {
@@ -75,7 +75,7 @@ class TagTask : public TrainTask {
       : TrainTask(tokenizer, max_tokens), metric_(config.tag.metric), all_tokens_(config.tag.all_tokens) {}
 
   Head head() const override { return Head::token_classification; }
-  void learn(const Example& row) override {
+  void learn(const Row& row) override {
     labels_.learn(row);
     if (!all_tokens_) return;
     for (const std::string& label : row.labels) {
@@ -85,13 +85,13 @@ class TagTask : public TrainTask {
   std::vector<std::string> labels() const override { return labels_.list(); }
   void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
 
-  std::string text_of(const Example& row) const override { return join_words(row.words).text; }
-  std::vector<std::vector<text::Encoding>> encode(const Example& row) const override {
+  std::string text_of(const Row& row) const override { return join_words(row.words).text; }
+  std::vector<std::vector<text::Encoding>> encode(const Row& row) const override {
     return samples_of(tokenizer_.encode(text_of(row), {.truncation = text::Truncation{.max_length = max_tokens_}}));
   }
 
   // classes and words: one a token.
-  Targets targets(const Example& row, const std::string& text, std::vector<text::Encoding>& sequences,
+  Targets targets(const Row& row, const std::string& text, std::vector<text::Encoding>& sequences,
                   const SampleDraw&) const override {
     HEED_CHECK_AS(bad_format, row.words.size() == row.labels.size(), row.file, ":", row.line, ": ", row.words.size(),
                   " words and ", row.labels.size(), " labels");

@@ -25,7 +25,7 @@ void write_texts(const TrainConfig& config, const fs::path& path) {
   const HeadPlan plan = head_plans(config)[0];
   for (const std::string& file : config.data.train) {
     const auto reader = open_reader(data_source(config, plan, file));
-    for (Example row; reader->next(row);) {
+    for (Row row; reader->next(row);) {
       std::string text = row.text;
       for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
       if (row.pair) text += "\n" + *row.pair;
@@ -144,7 +144,7 @@ void Trainer::prepare_data() {
   dev_ = open(config_.data.dev);
   test_ = open(config_.data.test);
   events_.phase("reading the data");
-  train_->for_each_row([&](const std::vector<Example>& row) {
+  train_->for_each_row([&](const std::vector<Row>& row) {
     for (std::size_t head = 0; head < tasks_.size(); ++head) tasks_[head]->learn(row[head]);
   });
   for (const auto& data : {train_.get(), dev_.get(), test_.get()}) {

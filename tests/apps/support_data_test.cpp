@@ -1,16 +1,16 @@
-#include "heed/train/support_data.h"
+#include "cli/support_data.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
+#include "heed/data/readers.h"
 #include "heed/tasks/metrics_entities.h"
-#include "heed/train/readers.h"
 #include "support/error_of.h"
 #include "support/temp_folder.h"
 
-namespace heed {
+namespace heed::cli {
 namespace {
 
 std::vector<const SupportMessage*> all_of(const SupportData& data) {
@@ -77,9 +77,9 @@ TEST(SupportData, FilesAreReadAsTextsAndAsWords) {
   write_support_data(data, folder.path() / "new" / "data");
   const auto file = folder.path() / "new" / "data" / "test.jsonl";
   const auto texts = open_reader({.file = file, .columns = {.label = "intent"}});
-  const auto words = open_reader({.file = file, .rows = RowKind::words});
+  const auto words = open_reader({.file = file, .needs = {RowField::words, RowField::labels}});
   for (const SupportMessage& message : data.test) {
-    Example text, sentence;
+    Row text, sentence;
     ASSERT_TRUE(texts->next(text) && words->next(sentence));
     EXPECT_EQ(text.text, message.text);
     EXPECT_EQ(text.labels, std::vector{message.intent});
@@ -90,4 +90,4 @@ TEST(SupportData, FilesAreReadAsTextsAndAsWords) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::cli

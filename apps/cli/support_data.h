@@ -9,7 +9,7 @@
 
 #include "heed/base/json.h"
 
-namespace heed {
+namespace heed::cli {
 
 struct SupportMessage {
   std::string text, intent;
@@ -32,4 +32,4 @@ Json to_json(const SupportMessage& message);
 // train.jsonl, dev.jsonl and test.jsonl in the folder, which is made if need be.
 void write_support_data(const SupportData& data, const std::filesystem::path& folder);
 
-}  // namespace heed
+}  // namespace heed::cli

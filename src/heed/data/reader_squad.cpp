@@ -1,7 +1,7 @@
 // SQuAD 1.1 and 2.0: {"data": [{"paragraphs": [{"context", "qas": [{"id", "question", "answers", "is_impossible"}]}]}]}
 #include "heed/base/error.h"
 #include "heed/base/file.h"
-#include "heed/train/reader_formats.h"
+#include "heed/data/reader_formats.h"
 
 namespace heed::detail {
 namespace {
@@ -16,10 +16,10 @@ const Json& list_of(const Json& object, const std::string& key, const std::strin
   return *value;
 }
 
-class SquadReader : public ExampleReader {
+class SquadReader : public RowReader {
  public:
   explicit SquadReader(const DataSource& source)
-      : ExampleReader(source.max_bad_rows),
+      : RowReader(source.max_bad_rows),
         name_(source.file.string()),
         document_(parse_json(read_file(source.file, kMostBytes), name_)) {
     for (const Json& article : list_of(document_, "data", name_)) {
@@ -40,21 +40,21 @@ class SquadReader : public ExampleReader {
   std::uint64_t end() const override { return questions_.size(); }
 
  protected:
-  bool read(Example& example) override {
+  bool read(Row& row) override {
     if (next_ == questions_.size()) return false;
     const Place place = questions_[next_++];
     const std::string where = name_ + ": question " + std::to_string(next_);
-    example.file = name_;
-    example.line = next_;
-    example.id = json_required<std::string>(*place.question, "id", where);
-    example.text = json_required<std::string>(*place.question, "question", where);
-    example.pair = json_required<std::string>(*place.paragraph, "context", where);
+    row.file = name_;
+    row.line = next_;
+    row.id = json_required<std::string>(*place.question, "id", where);
+    row.text = json_required<std::string>(*place.question, "question", where);
+    row.pair = json_required<std::string>(*place.paragraph, "context", where);
     if (json_optional<bool>(*place.question, "is_impossible", false, where)) return true;
     for (const Json& answer : list_of(*place.question, "answers", where)) {
-      add_answer(example, json_required<std::string>(answer, "text", where),
+      add_answer(row, json_required<std::string>(answer, "text", where),
                  json_required<std::int64_t>(answer, "answer_start", where));
     }
-    place_answers(example, where);
+    place_answers(row, where);
     return true;
   }
 
@@ -72,7 +72,7 @@ class SquadReader : public ExampleReader {
 
 }  // namespace
 
-std::unique_ptr<ExampleReader> open_squad(const DataSource& source) {
+std::unique_ptr<RowReader> open_squad(const DataSource& source) {
   return std::make_unique<SquadReader>(source);
 }
 

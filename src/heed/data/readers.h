@@ -10,25 +10,23 @@
 #include <string>
 #include <vector>
 
-#include "heed/train/example.h"
+#include "heed/data/row.h"
 
 namespace heed {
 
-enum class RowKind {
-  text,       // a text or a pair, with labels or a score
-  words,      // a sentence in words, each with a label
-  questions,  // a question, its context and the answers in it
-};
-
 // Where a row's fields are: names (of the header, of JSON fields, of CoNLL-U's columns) or numbers from 0. What is not
-// set is taken by its usual name, given here, if the file has it; what is set must be there.
+// set is taken by its usual name, given here; what is set must be there.
 struct Columns {
-  std::string text{};     // "text", column 0 without a header; for questions "question"
-  std::string pair{};     // "text_pair"; for questions "context"
-  std::string words{};    // "words"; CoNLL column 0, CoNLL-U "form"
-  std::string label{};    // "label"; for words "tags", CoNLL the last column, CoNLL-U "upos"
+  std::string text{};     // "text", column 0 without a header; with answers "question"
+  std::string pair{};     // "text_pair"; with answers "context"
+  std::string texts{};    // "texts": a list
+  std::string words{};    // "words": a list; CoNLL column 0, CoNLL-U "form"
+  std::string label{};    // "label"; of words "tags", CoNLL the last column, CoNLL-U "upos"
   std::string score{};    // "score"
+  std::string numbers{};  // "numbers": a list
   std::string answers{};  // "answers": {"text": [..], "answer_start": [..]}
+  std::string files{};    // "files": a list; "file", "image" or "audio"
+  std::string items{};    // "items": a list
   std::string id{};       // "id"
 };
 
@@ -37,7 +35,9 @@ struct DataSource {
   // lines, tsv, csv, jsonl, conll, conllu or squad; "": by the extension (.txt, .tsv, .csv, .jsonl, .conll or .bio,
   // .conllu, .json).
   std::string format{};
-  std::optional<RowKind> rows{};  // default: words for conll and conllu, questions for squad, else text
+  // What every row must have. Beyond that a reader takes columns that are set, labels, and with a text a pair and a
+  // score. Default: words and labels for conll and conllu; text, pair and answers for squad; else text.
+  RowFields needs{};
   Columns columns{};
   bool header = true;        // tsv, csv: the first row names the columns
   bool label_first = false;  // lines: "label text", separated by a space or a tab
@@ -51,23 +51,23 @@ struct BadRows {
   std::vector<std::string> messages{};  // of the first few, each with file and line
 };
 
-class ExampleReader {
+class RowReader {
  public:
-  virtual ~ExampleReader() = default;
+  virtual ~RowReader() = default;
 
   // The next row that is well-formed; false at the end. Throws bad_format for one malformed row more than allowed.
-  bool next(Example& example);
+  bool next(Row& row);
   // Where next() goes on. Any value it had may be given to seek(), also of another reader of the same source.
   virtual std::uint64_t position() const = 0;
   virtual void seek(std::uint64_t position) = 0;
-  virtual std::uint64_t end() const = 0;  // the position behind the last row
+  virtual std::uint64_t end() const = 0;  // the position after the last row
   // Each malformed row counts once, however often it is passed.
   const BadRows& bad_rows() const { return bad_rows_; }
 
  protected:
-  explicit ExampleReader(std::size_t max_bad_rows) : max_bad_rows_(max_bad_rows) {}
-  // The row at position(), which moves behind it even when this throws bad_format; false at the end.
-  virtual bool read(Example& example) = 0;
+  explicit RowReader(std::size_t max_bad_rows) : max_bad_rows_(max_bad_rows) {}
+  // The row at position(), which moves past it even when this throws bad_format; false at the end.
+  virtual bool read(Row& row) = 0;
 
  private:
   void count_bad_row(std::uint64_t place, const std::string& message);
@@ -77,7 +77,8 @@ class ExampleReader {
   std::uint64_t counted_to_ = 0;  // positions before it are counted
 };
 
-// Throws not_found, and invalid_argument for a format or a column that does not fit, also when the header lacks it.
-std::unique_ptr<ExampleReader> open_reader(const DataSource& source);
+// Throws not_found, and invalid_argument for a format that cannot give what is needed and for a column that does not
+// fit or that the header lacks.
+std::unique_ptr<RowReader> open_reader(const DataSource& source);
 
 }  // namespace heed

@@ -1,8 +1,8 @@
-#include "heed/train/support_grammar.h"
+#include "support_grammar.h"
 
 #include "heed/base/error.h"
 
-namespace heed::detail {
+namespace heed::cli::detail {
 namespace {
 
 using Text = std::string_view;
@@ -295,4 +295,4 @@ std::span<const CasualForm> support_casual_forms() {
   return kCasualForms;
 }
 
-}  // namespace heed::detail
+}  // namespace heed::cli::detail

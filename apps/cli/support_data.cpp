@@ -1,4 +1,4 @@
-#include "heed/train/support_data.h"
+#include "support_data.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,9 +7,9 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/random.h"
-#include "heed/train/support_grammar.h"
+#include "support_grammar.h"
 
-namespace heed {
+namespace heed::cli {
 namespace {
 
 constexpr std::size_t kLeastSize = 100, kMostSize = 1'000'000;
@@ -217,4 +217,4 @@ void write_support_data(const SupportData& data, const std::filesystem::path& fo
   }
 }
 
-}  // namespace heed
+}  // namespace heed::cli

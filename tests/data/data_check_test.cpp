@@ -1,4 +1,4 @@
-#include "heed/train/data_check.h"
+#include "heed/data/data_check.h"
 
 #include <gtest/gtest.h>
 
@@ -51,11 +51,23 @@ TEST(DataCheck, PairsWordsAndQuestionsAreComparedWhole) {
   EXPECT_EQ(check.files[0].contradictions.count, 1u);
 
   const auto words = folder.write("b.conll", "In O\nRome B-LOC\n\nin O\nrome O\n\nRome B-LOC\n");
-  const auto tagged =
-      check_data({{.file = words}}, {.length = [](const Example& row) { return row.words.size() + 2; }});
+  const auto tagged = check_data({{.file = words}}, {.length = [](const Row& row) { return row.words.size() + 2; }});
   EXPECT_EQ(tagged.files[0].labels.at("O"), 3u);
   EXPECT_EQ(tagged.files[0].contradictions.count, 1u);
   EXPECT_EQ(tagged.files[0].length_quantile(1), 4u);
+
+  const auto lists = folder.write("d.jsonl", R"({"texts": ["a b"], "numbers": [1, 2], "file": "x", "items": ["i"]}
+{"texts": ["A  b"], "numbers": [1, 2], "file": "x", "items": ["i"]}
+{"texts": ["a b"], "numbers": [1, 3], "file": "x", "items": ["i"]}
+{"texts": ["a b"], "numbers": [1, 2], "file": "X", "items": ["i"]}
+{"texts": ["a b"], "numbers": [1, 2], "file": "x", "items": ["j"]}
+{"texts": ["a", "b"], "numbers": [1, 2], "file": "x", "items": ["i"]}
+)");
+  const RowFields needs = {RowField::texts, RowField::numbers, RowField::files, RowField::items};
+  const DataCheck listed = check_data({{.file = lists, .needs = needs}});
+  EXPECT_EQ(listed.files[0].duplicates.examples, (Strings{lists.string() + ":2 is " + lists.string() + ":1"}));
+  EXPECT_EQ(listed.files[0].length_quantile(1), 6u);
+  EXPECT_EQ(listed.files[0].empty.count, 0u);
 
   const auto clean = folder.write("c.txt", "one\ntwo\n");
   EXPECT_TRUE(check_data({{.file = clean}}).clean());

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace heed::detail {
+namespace heed::cli::detail {
 
 struct SupportIntent {
   std::string_view name;
@@ -36,4 +36,4 @@ struct CasualForm {
 };
 std::span<const CasualForm> support_casual_forms();
 
-}  // namespace heed::detail
+}  // namespace heed::cli::detail

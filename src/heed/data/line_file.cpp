@@ -1,4 +1,4 @@
-#include "heed/train/line_file.h"
+#include "heed/data/line_file.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "heed/train/readers.h"
+#include "heed/data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -13,14 +13,16 @@ namespace {
 using Strings = std::vector<std::string>;
 using test::error_of;
 using test::TempFolder;
+const RowFields kTagged = {RowField::words, RowField::labels};
+const RowFields kAsked = {RowField::text, RowField::pair, RowField::answers};
 
-std::vector<Example> read_all(ExampleReader& reader) {
-  std::vector<Example> rows;
-  for (Example row; reader.next(row);) rows.push_back(row);
+std::vector<Row> read_all(RowReader& reader) {
+  std::vector<Row> rows;
+  for (Row row; reader.next(row);) rows.push_back(row);
   return rows;
 }
 
-std::vector<Example> read_all(const DataSource& source) {
+std::vector<Row> read_all(const DataSource& source) {
   return read_all(*open_reader(source));
 }
 
@@ -83,7 +85,7 @@ TEST(Readers, JsonLinesOfTextsWordsAndQuestions) {
   EXPECT_EQ(texts[2].labels, (Strings{"p", "q"}));
 
   const auto tagged = folder.write("b.jsonl", R"({"tokens": ["In", "Rome"], "ner": ["O", "B-LOC"]})");
-  const auto words = read_all({.file = tagged, .rows = RowKind::words, .columns = {.words = "tokens", .label = "ner"}});
+  const auto words = read_all({.file = tagged, .needs = kTagged, .columns = {.words = "tokens", .label = "ner"}});
   ASSERT_EQ(words.size(), 1u);
   EXPECT_EQ(words[0].words, (Strings{"In", "Rome"}));
   EXPECT_EQ(words[0].labels, (Strings{"O", "B-LOC"}));
@@ -91,7 +93,7 @@ TEST(Readers, JsonLinesOfTextsWordsAndQuestions) {
   const auto placed = folder.write(
       "c.jsonl",
       R"({"text": "去台湾了", "label": {"address": {"台湾": [[1, 2]]}, "name": {"湾了": [[2, 3]], "台": [[1, 1]]}}})");
-  const auto characters = read_all({.file = placed, .rows = RowKind::words});
+  const auto characters = read_all({.file = placed, .needs = kTagged});
   ASSERT_EQ(characters.size(), 1u);
   EXPECT_EQ(characters[0].words, (Strings{"去", "台", "湾", "了"}));
   EXPECT_EQ(characters[0].labels, (Strings{"O", "B-address", "I-address", "O"}));
@@ -101,14 +103,60 @@ TEST(Readers, JsonLinesOfTextsWordsAndQuestions) {
   const std::string text =
       R"({"question": "Wo?", "context": "Über Köln", "answers": {"text": ["in Köln", "Köln", "Ü"], )"
       R"("answer_start": [-1, 5, 1]}})";
-  const auto questions = read_all({.file = folder.write("e.jsonl", text), .rows = RowKind::questions});
+  const auto questions = read_all({.file = folder.write("e.jsonl", text), .needs = kAsked});
   ASSERT_EQ(questions.size(), 1u);
   ASSERT_EQ(questions[0].answers.size(), 3u);
   EXPECT_EQ(questions[0].answers[0].start, 5u);
   EXPECT_EQ(questions[0].answers[1].text, "in Köln");
   EXPECT_EQ(questions[0].answers[2].start, AnswerSpan::kNowhere);
   EXPECT_EQ(*questions[0].pair, "Über Köln");
-  error_of(ErrorKind::bad_format, [&] { read_all({.file = asked, .rows = RowKind::questions}); });
+  error_of(ErrorKind::bad_format, [&] { read_all({.file = asked, .needs = kAsked}); });
+}
+
+TEST(Readers, JsonLinesOfWhateverATaskNeeds) {
+  const TempFolder folder;
+  const auto file = folder.write(
+      "a.jsonl",
+      R"({"text": "q", "texts": ["a", "b"], "numbers": [1, -2.5e1], "items": [7, "x"], "image": "pictures/1.png", )"
+      R"("score": "of no use", "words": 3, "label": "cat"})");
+  using enum RowField;
+  const auto all = read_all({.file = file, .needs = {texts, numbers, items, files}});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].texts, (Strings{"a", "b"}));
+  EXPECT_EQ(all[0].numbers, (std::vector{1.0, -25.0}));
+  EXPECT_EQ(all[0].items, (Strings{"7", "x"}));
+  EXPECT_EQ(all[0].files, std::vector{folder.path() / "pictures" / "1.png"});
+  EXPECT_EQ(all[0].labels, Strings{"cat"});
+  // What nobody asked for is passed over, whatever it is.
+  EXPECT_EQ(all[0].text, "");
+  EXPECT_FALSE(all[0].score);
+  EXPECT_TRUE(all[0].words.empty());
+
+  const auto named = folder.write(
+      "b.jsonl", R"({"rest": ["a"], "series": [0.5], "sounds": ["/x/1.wav", "2.wav"], "history": ["i"], "name": "n"})");
+  const auto rows = read_all(
+      {.file = named,
+       .needs = {texts},
+       .columns = {.texts = "rest", .numbers = "series", .files = "sounds", .items = "history", .id = "name"}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].texts, Strings{"a"});
+  EXPECT_EQ(rows[0].numbers, std::vector{0.5});
+  EXPECT_EQ(rows[0].files, (std::vector<std::filesystem::path>{"/x/1.wav", folder.path() / "2.wav"}));
+  EXPECT_EQ(rows[0].items, Strings{"i"});
+  EXPECT_EQ(rows[0].id, "n");
+}
+
+TEST(Readers, TablesNameFiles) {
+  const TempFolder folder;
+  const auto file = folder.write("a.csv", "image,label\nzero.png,cat\n\"a, b.png\",dog\n");
+  const auto rows = read_all({.file = file, .needs = {RowField::files, RowField::labels}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].files, std::vector{folder.path() / "zero.png"});
+  EXPECT_EQ(rows[1].files, std::vector{folder.path() / "a, b.png"});
+  EXPECT_EQ(rows[1].labels, Strings{"dog"});
+  const std::string message =
+      error_of(ErrorKind::invalid_argument, [&] { read_all({.file = file, .needs = {RowField::score}}); });
+  EXPECT_NE(message.find("has no column \"score\""), std::string::npos) << message;
 }
 
 TEST(Readers, ConllColumns) {
@@ -171,8 +219,8 @@ TEST(Readers, PositionsCanBeSoughtInAnyOrder) {
     SCOPED_TRACE(file);
     const auto reader = open_reader({.file = file, .max_bad_rows = 1});
     std::vector<std::uint64_t> positions{reader->position()};
-    std::vector<Example> rows;
-    for (Example row; reader->next(row);) {
+    std::vector<Row> rows;
+    for (Row row; reader->next(row);) {
       rows.push_back(row);
       positions.push_back(reader->position());
     }
@@ -180,7 +228,7 @@ TEST(Readers, PositionsCanBeSoughtInAnyOrder) {
     const auto other = open_reader({.file = file, .max_bad_rows = 1});
     for (const std::int64_t i : permutation(static_cast<std::int64_t>(rows.size()), 1, 2)) {
       const auto index = static_cast<std::size_t>(i);
-      Example row;
+      Row row;
       other->seek(positions[index]);
       ASSERT_TRUE(other->next(row));
       ASSERT_EQ(row.line, rows[index].line);
@@ -220,7 +268,7 @@ TEST(Readers, WhatIsWrongIsSaid) {
       {"a.txt", "fine\nbad \xFF byte\n", "a.txt:2: byte 4 of the line is not UTF-8", {}},
       {"b.txt", "lonely\n", "b.txt:1", {.label_first = true}},
       {"c.csv", "text,label\na,\"open\nb,c\n", "c.csv:2: a quote opens", {}},
-      {"d.csv", "text,label\na,\"x\"y\n", "d.csv:2: \"y\" stands behind", {}},
+      {"d.csv", "text,label\na,\"x\"y\n", "d.csv:2: \"y\" follows", {}},
       {"e.csv", "text,label\na\n", "e.csv:2: has 1 columns, expected 2", {}},
       {"f.csv", "text,label\na,\n", "f.csv:2: the label is empty", {}},
       {"g.csv", "text,score\na,1.5x\n", "g.csv:2: the score is \"1.5x\"", {}},
@@ -228,11 +276,18 @@ TEST(Readers, WhatIsWrongIsSaid) {
       {"i.conll", "a O\nb\n", "i.conll:2: has 1 columns", {}},
       {"j.conll", "a O\n\tO\n", "j.conll:2: the word is empty", {}},
       {"k.conllu", "1\ta\tb\n", "k.conllu:1: has 3 columns, expected 10", {}},
-      {"l.jsonl", "{\"words\": [\"a\"], \"tags\": []}", "l.jsonl:1: 1 words have 0 tags", {.rows = RowKind::words}},
+      {"l.jsonl", "{\"words\": [\"a\"], \"tags\": []}", "l.jsonl:1: 1 words have 0 tags", {.needs = kTagged}},
       {"m.jsonl",
        "{\"text\": \"ab\", \"label\": {\"x\": {\"b\": [[1, 2]]}}}",
        "within the 2 characters",
-       {.rows = RowKind::words}},
+       {.needs = kTagged}},
+      {"q.jsonl", "{\"numbers\": [1, null]}", "q.jsonl:1: numbers[1] is null", {.needs = {RowField::numbers}}},
+      {"r.jsonl", "{\"items\": [1.5]}", "r.jsonl:1: items is the number 1.5", {.needs = {RowField::items}}},
+      {"s.jsonl", "{\"items\": \"a\"}", "s.jsonl:1: items is a string", {.needs = {RowField::items}}},
+      {"t.jsonl", "{\"file\": \"\"}", "t.jsonl:1: the file name is empty", {.needs = {RowField::files}}},
+      {"u.jsonl", "{\"file\": \"a\\u0000b\"}", "u.jsonl:1: the file name has a null", {.needs = {RowField::files}}},
+      {"v.jsonl", "{\"text\": \"a\"}", "v.jsonl:1: texts is missing", {.needs = {RowField::texts}}},
+      {"w.jsonl", "{\"answers\": {}}", "w.jsonl:1: has answers but no context", {.needs = {RowField::answers}}},
       {"n.jsonl", "{\"text\": \"a\", \"text\": \"b\"}", "n.jsonl:1", {}},
       {"o.json", "{\"data\": {}}", "data is an object, expected a list", {}},
       {"p.txt", long_line.c_str(), "p.txt:1: a row of 20000000 bytes", {}},
@@ -245,7 +300,7 @@ TEST(Readers, WhatIsWrongIsSaid) {
   const auto csv = folder.write("z.csv", "a,b\n1,2\n");
   EXPECT_NE(error_of(ErrorKind::invalid_argument, [&] { read_all({.file = csv}); }).find("a, b"), std::string::npos);
   error_of(ErrorKind::invalid_argument, [&] { read_all({.file = csv, .columns = {.text = "2"}}); });
-  error_of(ErrorKind::invalid_argument, [&] { read_all({.file = csv, .rows = RowKind::words}); });
+  error_of(ErrorKind::invalid_argument, [&] { read_all({.file = csv, .needs = kTagged}); });
   error_of(ErrorKind::invalid_argument, [&] { read_all({.file = csv, .format = "xml"}); });
   error_of(ErrorKind::invalid_argument, [&] { read_all({.file = folder.write("z.dat", "")}); });
   error_of(ErrorKind::not_found, [&] { read_all({.file = folder.path() / "none.csv"}); });
@@ -349,8 +404,8 @@ TEST(Readers, PublicDataSets) {
       {"ud_english_ewt/en_ewt-ud-dev.conllu.gz", 2001},
       {"ud_english_ewt/en_ewt-ud-test.conllu.gz", 2077},
       {"ud_chinese/zh-ud-dev.conllu.gz", 500},
-      {"cluener2020/dev.jsonl", 1343, {.rows = RowKind::words}},
-      {"cluener2020/train.jsonl.gz", 10748, {.rows = RowKind::words}},
+      {"cluener2020/dev.jsonl", 1343, {.needs = kTagged}},
+      {"cluener2020/train.jsonl.gz", 10748, {.needs = kTagged}},
       {"squad/dev-v1.1.json.zip/dev-v1.1.json", 10570},
       // Less three whose answers are not in the context.
       {"cmrc2018/cmrc2018_public.zip/dev.json", 3219 - 3, {.max_bad_rows = 3}},
@@ -365,7 +420,7 @@ TEST(Readers, PublicDataSets) {
     const auto rows = read_all(each.source);
     EXPECT_EQ(rows.size(), each.rows);
     std::size_t words = 0;
-    for (const Example& row : rows) words += row.words.size();
+    for (const Row& row : rows) words += row.words.size();
     if (each.file == "conll2003/bio2_test.txt.gz") {
       EXPECT_EQ(words, 46435u);
     }

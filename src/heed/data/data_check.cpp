@@ -1,5 +1,6 @@
-#include "heed/train/data_check.h"
+#include "heed/data/data_check.h"
 
+#include <bit>
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -16,56 +17,62 @@ constexpr std::size_t kExamplesKept = 5;
 constexpr std::size_t kRowsBetweenReports = 1000;
 
 // Lower case, with one space where there is any, none at the ends.
-void append_plain(std::string& plain, std::string_view text) {
+std::string plain(std::string_view text) {
   const text::PropertyTable properties;
+  std::string result;
   for (const CodePoint& point : Utf8View(text)) {
     if (!properties.has(point.value, text::kIsWhitespace)) {
-      utf8_append(plain, text::lower_case(point.value));
-    } else if (!plain.empty() && plain.back() != ' ') {
-      plain += ' ';
+      utf8_append(result, text::lower_case(point.value));
+    } else if (!result.empty() && result.back() != ' ') {
+      result += ' ';
     }
   }
-  if (plain.ends_with(' ')) plain.pop_back();
+  if (result.ends_with(' ')) result.pop_back();
+  return result;
 }
 
-std::string text_of(const Example& row) {
-  std::string text;
-  append_plain(text, row.text);
+// All that a model would see of the row, as one text.
+std::string input_of(const Row& row) {
+  constexpr char kBorder = '\x1F';
+  std::string input = plain(row.text);
   // Of labels as places in a text, the words are the text once more.
   if (row.text.empty()) {
-    for (const std::string& word : row.words) {
-      text += ' ';
-      append_plain(text, word);
-    }
+    for (const std::string& word : row.words) input += ' ' + plain(word);
   }
-  if (row.pair) {
-    text += '\x1F';
-    append_plain(text, *row.pair);
-  }
-  return text;
+  if (row.pair) input += kBorder + plain(*row.pair);
+  for (const std::string& text : row.texts) input += kBorder + plain(text);
+  for (const double number : row.numbers) input += kBorder + std::to_string(std::bit_cast<std::uint64_t>(number));
+  for (const auto& file : row.files) input += kBorder + file.string();
+  for (const std::string& item : row.items) input += kBorder + item;
+  return input;
 }
 
-std::uint64_t target_hash(const Example& row) {
+std::uint64_t target_hash(const Row& row) {
   std::uint64_t hash = row.score ? stream_id(std::string_view(std::to_string(*row.score))) : 0;
   for (const std::string& label : row.labels) hash = stream_id(hash, std::string_view(label));
   for (const AnswerSpan& answer : row.answers) hash = stream_id(hash, std::string_view(answer.text), answer.start);
   return hash;
 }
 
-std::size_t words_of(const Example& row) {
-  if (!row.words.empty()) return row.words.size();
+std::size_t words_in(std::string_view text) {
+  const text::PropertyTable properties;
   std::size_t words = 0;
-  for (const std::string* text : {&row.text, row.pair ? &*row.pair : nullptr}) {
-    if (!text) continue;
-    bool inside = false;
-    const text::PropertyTable properties;
-    for (const CodePoint& point : Utf8View(*text)) {
-      const bool space = properties.has(point.value, text::kIsWhitespace);
-      words += !space && !inside ? 1 : 0;
-      inside = !space;
-    }
+  bool inside = false;
+  for (const CodePoint& point : Utf8View(text)) {
+    const bool space = properties.has(point.value, text::kIsWhitespace);
+    words += !space && !inside ? 1 : 0;
+    inside = !space;
   }
   return words;
+}
+
+// In words, numbers, files and items.
+std::size_t length_of(const Row& row) {
+  if (!row.words.empty()) return row.words.size();
+  std::size_t length = words_in(row.text) + row.numbers.size() + row.files.size() + row.items.size();
+  if (row.pair) length += words_in(*row.pair);
+  for (const std::string& text : row.texts) length += words_in(text);
+  return length;
 }
 
 struct Known {
@@ -108,7 +115,7 @@ class Checker {
     source.max_bad_rows = std::numeric_limits<std::size_t>::max();
     const auto reader = open_reader(source);
     FileCheck file{.file = source.file.string()};
-    for (Example row; reader->next(row);) {
+    for (Row row; reader->next(row);) {
       if (file.rows++ % kRowsBetweenReports == 0 && options_.progress) {
         const double share = static_cast<double>(reader->position()) / static_cast<double>(reader->end());
         options_.progress((static_cast<double>(index) + share) / static_cast<double>(sources_.size()));
@@ -120,15 +127,15 @@ class Checker {
     return file;
   }
 
-  void check_row(const Example& row, std::size_t index, FileCheck& file) {
+  void check_row(const Row& row, std::size_t index, FileCheck& file) {
     for (const std::string& label : row.labels) ++file.labels[label];
-    const std::size_t length = options_.length ? options_.length(row) : words_of(row);
+    const std::size_t length = options_.length ? options_.length(row) : length_of(row);
     ++file.lengths[length];
     if (options_.max_length > 0 && length > options_.max_length) ++file.too_long;
-    const std::string text = text_of(row);
-    if (text.find_first_not_of(" \x1F") == std::string::npos) file.empty.add(place(row.file, row.line));
+    const std::string input = input_of(row);
+    if (input.find_first_not_of(" \x1F") == std::string::npos) file.empty.add(place(row.file, row.line));
 
-    const std::uint64_t hash = stream_id(std::string_view(text)), target = target_hash(row);
+    const std::uint64_t hash = stream_id(std::string_view(input)), target = target_hash(row);
     const auto [found, added] = known_[index].try_emplace(hash, Known{row.line, target});
     if (!added) {
       const std::string both = place(row.file, row.line) + " is " + place(row.file, found->second.line);

@@ -1,5 +1,5 @@
 // What is in data files before a model learns from it: labels, lengths, malformed rows, duplicates, contradictions, and
-// rows that one file shares with another. Takes one pass a file and, of each row, keeps a hash.
+// rows that one file shares with another. Takes one pass per file and keeps a hash of each row.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "heed/base/json.h"
-#include "heed/train/readers.h"
+#include "heed/data/readers.h"
 
 namespace heed {
 
 struct DataCheckOptions {
-  std::function<std::size_t(const Example&)> length{};  // in tokens; default: words, by spaces
-  std::size_t max_length = 0;                           // longer rows are counted; 0: there is no limit
-  std::function<void(double)> progress{};               // told the share done, 0 to 1
+  std::function<std::size_t(const Row&)> length{};  // in tokens; default: words, by spaces, and numbers, files, items
+  std::size_t max_length = 0;                       // longer rows are counted; 0: there is no limit
+  std::function<void(double)> progress{};           // told the share done, 0 to 1
 };
 
 // So many rows of a kind, and where the first few are.
@@ -34,7 +34,7 @@ struct FileCheck {
   std::map<std::string, std::size_t> labels{};   // how often; of tagged sentences: by words
   std::map<std::size_t, std::size_t> lengths{};  // how many rows have a length
   std::size_t too_long = 0;
-  Findings empty{};                       // rows without text
+  Findings empty{};                       // rows with nothing to see
   Findings duplicates{};                  // rows that came before, but for case and spaces
   Findings contradictions{};              // those of them that have other labels (or another score, or other answers)
   std::vector<std::string> new_labels{};  // that the first file does not have

@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "heed/base/error.h"
-#include "heed/train/reader_formats.h"
+#include "heed/data/reader_formats.h"
 
 namespace heed::detail {
 namespace {
@@ -28,7 +28,7 @@ class ColumnsReader : public FileReader {
   using FileReader::FileReader;
 
  protected:
-  bool read(Example& example) override {
+  bool read(Row& row) override {
     while (skip_blank_lines()) {
       const std::uint64_t begin = file_.position();
       std::vector<std::string_view> lines;
@@ -38,26 +38,26 @@ class ColumnsReader : public FileReader {
         lines.push_back(line);
       }
       file_.check_row(file_.text().substr(begin, file_.position() - begin));
-      example.file = file_.name();
+      row.file = file_.name();
       for (const std::string_view line : lines) {
         const auto offset = static_cast<std::uint64_t>(line.data() - file_.text().data());
-        if (read_line(line, file_.where(offset), example) && example.words.size() == 1) {
-          example.line = file_.line_number(offset);
+        if (read_line(line, file_.where(offset), row) && row.words.size() == 1) {
+          row.line = file_.line_number(offset);
         }
       }
-      if (!example.words.empty()) return true;
+      if (!row.words.empty()) return true;
     }
     return false;
   }
   // Adds the word and its label; false if the line holds none.
-  virtual bool read_line(std::string_view line, const std::string& where, Example& example) = 0;
+  virtual bool read_line(std::string_view line, const std::string& where, Row& row) = 0;
 
   static void add_word(const std::vector<std::string_view>& columns, std::size_t word, std::size_t label,
-                       const std::string& where, Example& example) {
+                       const std::string& where, Row& row) {
     HEED_CHECK_AS(bad_format, !columns[word].empty() && !columns[label].empty(), where, ": the ",
                   columns[word].empty() ? "word" : "label", " is empty");
-    example.words.emplace_back(columns[word]);
-    example.labels.emplace_back(columns[label]);
+    row.words.emplace_back(columns[word]);
+    row.labels.emplace_back(columns[label]);
   }
 };
 
@@ -69,13 +69,13 @@ class ConllReader : public ColumnsReader {
   }
 
  protected:
-  bool read_line(std::string_view line, const std::string& where, Example& example) override {
+  bool read_line(std::string_view line, const std::string& where, Row& row) override {
     if (line.starts_with("-DOCSTART-")) return false;
     const auto columns = split_columns(line);
     const std::size_t needed = std::max<std::size_t>({2, word_ + 1, label_.value_or(0) + 1});
     HEED_CHECK_AS(bad_format, columns.size() >= needed, where, ": has ", columns.size(), " columns, expected ",
                   label_ ? "" : "at least ", needed, " (word and label)");
-    add_word(columns, word_, label_.value_or(columns.size() - 1), where, example);
+    add_word(columns, word_, label_.value_or(columns.size() - 1), where, row);
     return true;
   }
 
@@ -97,7 +97,7 @@ class UniversalReader : public ColumnsReader {
       : ColumnsReader(source), word_(find(source.columns.words, "form")), label_(find(source.columns.label, "upos")) {}
 
  protected:
-  bool read_line(std::string_view line, const std::string& where, Example& example) override {
+  bool read_line(std::string_view line, const std::string& where, Row& row) override {
     if (line.starts_with('#')) return false;
     const auto columns = split_columns(line);
     HEED_CHECK_AS(bad_format, columns.size() == std::size(kUniversalColumns), where, ": has ", columns.size(),
@@ -107,7 +107,7 @@ class UniversalReader : public ColumnsReader {
                   ": the id is \"", id, "\", expected a number");
     // 1-2 spans words that follow one by one; 1.1 is a word that the text does not have.
     if (id.find_first_of("-.") != std::string_view::npos) return false;
-    add_word(columns, word_, label_, where, example);
+    add_word(columns, word_, label_, where, row);
     return true;
   }
 
@@ -127,11 +127,11 @@ class UniversalReader : public ColumnsReader {
 
 }  // namespace
 
-std::unique_ptr<ExampleReader> open_conll(const DataSource& source) {
+std::unique_ptr<RowReader> open_conll(const DataSource& source) {
   return std::make_unique<ConllReader>(source);
 }
 
-std::unique_ptr<ExampleReader> open_conllu(const DataSource& source) {
+std::unique_ptr<RowReader> open_conllu(const DataSource& source) {
   return std::make_unique<UniversalReader>(source);
 }
 

@@ -1,6 +1,6 @@
 // Lines of text, with or without a label in front.
 #include "heed/base/error.h"
-#include "heed/train/reader_formats.h"
+#include "heed/data/reader_formats.h"
 
 namespace heed::detail {
 namespace {
@@ -11,21 +11,21 @@ class LinesReader : public FileReader {
       : FileReader(source), label_first_(source.label_first), label_separator_(source.label_separator) {}
 
  protected:
-  bool read(Example& example) override {
+  bool read(Row& row) override {
     if (!skip_blank_lines()) return false;
     const std::uint64_t begin = file_.position();
     std::string_view line = file_.line();
     file_.check_row(line);
-    example.file = file_.name();
-    example.line = file_.line_number(begin);
+    row.file = file_.name();
+    row.line = file_.line_number(begin);
     if (label_first_) {
       const std::size_t end = line.find_first_of(" \t");
       HEED_CHECK_AS(bad_format, end != std::string_view::npos && !is_blank(line.substr(end)), file_.where(begin),
                     ": is \"", line, "\", expected a label, a space and a text");
-      example.labels = split_labels(line.substr(0, end), label_separator_, file_.where(begin));
+      row.labels = split_labels(line.substr(0, end), label_separator_, file_.where(begin));
       line = line.substr(end + 1);
     }
-    example.text = line;
+    row.text = line;
     return true;
   }
 
@@ -36,7 +36,7 @@ class LinesReader : public FileReader {
 
 }  // namespace
 
-std::unique_ptr<ExampleReader> open_lines(const DataSource& source) {
+std::unique_ptr<RowReader> open_lines(const DataSource& source) {
   return std::make_unique<LinesReader>(source);
 }
 
