@@ -33,7 +33,7 @@ std::int64_t inner_width(const EncoderConfig& config, const HeadDescription& des
 
 }  // namespace
 
-EncoderHead::EncoderHead(const EncoderConfig& config, const HeadDescription& description, const Tensor& word_table)
+EncoderHead::EncoderHead(const EncoderConfig& config, const HeadDescription& description, const Embedding& word_table)
     : input_(description.input),
       activation_(description.hidden_activation ? config.activation : description.activation),
       dropout_before_dense_(description.dropout_before_dense),
@@ -45,11 +45,7 @@ EncoderHead::EncoderHead(const EncoderConfig& config, const HeadDescription& des
     dense_.emplace(config.width, inner, true, Initializer::normal(config.initializer_deviation));
   }
   if (description.norm) norm_.emplace(inner, NormKind::layer, config.epsilon);
-  if (description.head == Head::masked_lm && config.tie_word_embeddings) {
-    HEED_CHECK(word_table.shape() == output_.weight.shape(), "[EncoderHead] word table ", word_table.shape(),
-               " cannot be the output's weight, expected ", output_.weight.shape());
-    output_.weight = word_table;
-  }
+  if (description.head == Head::masked_lm && config.tie_word_embeddings) output_.tie(word_table);
 }
 
 Tensor EncoderHead::forward(const Tensor& x, const Context& context) const {

@@ -12,7 +12,7 @@ namespace heed {
 class EncoderHead : public Module {
  public:
   // `word_table` [V, embedding width] becomes the weight of the output where it is tied.
-  EncoderHead(const EncoderConfig& config, const HeadDescription& description, const Tensor& word_table);
+  EncoderHead(const EncoderConfig& config, const HeadDescription& description, const Embedding& word_table);
   // [rows, C] to [rows, outputs]: rows are tokens, or one a sequence (first token, or pooled).
   Tensor forward(const Tensor& x, const Context& context) const;
   HeadDescription::Input input() const { return input_; }

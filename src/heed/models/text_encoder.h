@@ -32,7 +32,7 @@ class TextEncoder : public Module {
   // Rows of the table of words: ids [N] to [N, embedding width].
   Tensor word_vectors(const Tensor& ids) const { return word_.forward(ids); }
   // The table of words, [V, embedding width], which heads may share.
-  Tensor& word_table() { return word_.weight; }
+  const Embedding& word_table() const { return word_; }
   void visit(Visitor& visitor) override;
 
  private:

@@ -80,10 +80,11 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config)
       target_embedding_(config_.target_vocabulary, config_.decoder.block.width,
                         embedding_initializer(config_.decoder.block.width)),
       encoder_(config_.encoder),
-      decoder_(config_.decoder) {
-  if (config_.share_embeddings) target_embedding_.weight = source_embedding_.weight;
+      decoder_(config_.decoder),
+      output_(config_.decoder.block.width, config_.target_vocabulary, false) {
+  if (config_.share_embeddings) target_embedding_.tie(source_embedding_);
   if (config_.share_layers) tie(encoder_.stack, decoder_.stack);
-  if (!config_.tie_output) output_.emplace(config_.decoder.block.width, config_.target_vocabulary, false);
+  if (config_.tie_output) output_.tie(target_embedding_);
 }
 
 Tensor EncoderDecoder::embed(const Embedding& table, const Packed& ids, std::int64_t start) const {
@@ -107,7 +108,7 @@ Tensor EncoderDecoder::decode(const Packed& target, const Memory& memory, const 
                               std::span<KeyValueCache> caches, std::int64_t start) const {
   const Packed x(embed(target_embedding_, target, start), target.offsets);
   const Tensor hidden = decoder_.forward(x, context.child("decoder"), &memory, caches);
-  return output_ ? output_->forward(hidden) : linear(hidden, target_embedding_.weight);
+  return output_.forward(hidden);
 }
 
 void EncoderDecoder::visit(Visitor& visitor) {
@@ -115,7 +116,7 @@ void EncoderDecoder::visit(Visitor& visitor) {
   visitor.child("target_embedding", target_embedding_);
   visitor.child("encoder", encoder_);
   visitor.child("decoder", decoder_);
-  if (output_) visitor.child("output", *output_);
+  visitor.child("output", output_);
 }
 
 }  // namespace heed

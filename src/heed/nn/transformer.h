@@ -90,7 +90,7 @@ class EncoderDecoder : public Module {
   Embedding source_embedding_, target_embedding_;
   Encoder encoder_;
   Decoder decoder_;
-  std::optional<Linear> output_;
+  Linear output_;
 };
 
 }  // namespace heed
