@@ -103,28 +103,29 @@ void add_transformer_xl(std::vector<OpCase>& cases, const std::string& name, con
     }
     return sum;
   };
-  cases.push_back({.op = "attend",
-                   .name = name,
-                   .inputs = inputs,
-                   .run =
-                       [=](Inputs t) {
-                         return attend(with_transformer_xl_positions(causal_input(layout, t), {t[3], t[4], t[5]}));
-                       },
-                   .reference =
-                       [=](Inputs t) {
-                         return causal_attention(
-                             layout, t[2], [&](std::int64_t i, std::int64_t j, std::int64_t h, std::int64_t distance) {
-                               double content = 0, place = 0, content_bias = 0, place_bias = 0;
-                               for (std::int64_t f = 0; f < kWidth; ++f) {
-                                 const double r = position(t[3], distance, h, f), q = t[0].at({i, h, f});
-                                 content += q * t[1].at({j, h, f});
-                                 place += q * r;
-                                 content_bias += t[4].at({h, f}) * t[1].at({j, h, f});
-                                 place_bias += t[5].at({h, f}) * r;
-                               }
-                               return (content + place + content_bias + place_bias) / std::sqrt(double{kWidth});
-                             });
-                       }});
+  cases.push_back(
+      {.op = "attend",
+       .name = name,
+       .inputs = inputs,
+       .run =
+           [=](Inputs t) {
+             return attend(with_transformer_xl_positions(causal_input(layout, t), {Weight(t[3]), t[4], t[5]}));
+           },
+       .reference =
+           [=](Inputs t) {
+             return causal_attention(layout, t[2],
+                                     [&](std::int64_t i, std::int64_t j, std::int64_t h, std::int64_t distance) {
+                                       double content = 0, place = 0, content_bias = 0, place_bias = 0;
+                                       for (std::int64_t f = 0; f < kWidth; ++f) {
+                                         const double r = position(t[3], distance, h, f), q = t[0].at({i, h, f});
+                                         content += q * t[1].at({j, h, f});
+                                         place += q * r;
+                                         content_bias += t[4].at({h, f}) * t[1].at({j, h, f});
+                                         place_bias += t[5].at({h, f}) * r;
+                                       }
+                                       return (content + place + content_bias + place_bias) / std::sqrt(double{kWidth});
+                                     });
+           }});
 }
 
 // Pointers have one head. Query i of a sequence sees the keys from i to the end, or the whole sequence.

@@ -7,7 +7,7 @@
 #include "heed/attention/attend.h"
 #include "heed/attention/positions.h"
 #include "heed/attention/rotary.h"
-#include "heed/ops/matmul.h"
+#include "heed/ops/linear.h"
 #include "heed/tensor/autograd.h"
 #include "ops/op_case.h"
 #include "support/torch.h"
@@ -135,8 +135,8 @@ TEST(AttentionTorch, Scores) {
   if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
   TorchCases cases;
   const TorchCases::Build additive = [](AttentionInput& input, const TensorMap& t) {
-    input.q = linear(t.at("q"), t.at("query_weight"), t.at("query_bias"));
-    input.k = linear(t.at("k"), t.at("key_weight"));
+    input.q = linear(t.at("q"), Weight(t.at("query_weight")), t.at("query_bias"));
+    input.k = linear(t.at("k"), Weight(t.at("key_weight")));
     input.additive = AdditiveScore{t.at("additive_weight")};
   };
   const TensorMap additive_weights = {{"query_weight", TorchCases::f32("query_weight", {9, 6}, 0.4)},
@@ -147,7 +147,7 @@ TEST(AttentionTorch, Scores) {
   cases.add("additive, causal, grouped", {4, 2, 6, 8, 7}, kRagged, kRagged, {{"causal", true}}, additive_weights,
             additive);
   const TorchCases::Build bilinear = [](AttentionInput& input, const TensorMap& t) {
-    input.k = linear(t.at("k"), t.at("bilinear_weight"));
+    input.k = linear(t.at("k"), Weight(t.at("bilinear_weight")));
     input.scale = 1;
   };
   const TensorMap bilinear_weights = {{"bilinear_weight", TorchCases::f32("bilinear_weight", {6, 7}, 0.15)}};

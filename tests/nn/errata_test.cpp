@@ -11,6 +11,7 @@
 #include "heed/nn/transformer.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
+#include "heed/ops/linear.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/normalize.h"
 #include "heed/ops/shape_ops.h"
@@ -189,14 +190,15 @@ TEST(Errata, E35_TheResidualComesAfterTheOutputMap) {
       return layer_norm(x, w.at(std::string(name) + ".weight"), w.at(std::string(name) + ".bias"), 1e-5);
     };
     auto attention = [&](const Tensor& x) {  // Z, before W_O
-      const Tensor qkv = linear(x, w.at("attention.query_key_value.weight"), w.at("attention.query_key_value.bias"));
+      const Tensor qkv =
+          linear(x, Weight(w.at("attention.query_key_value.weight")), w.at("attention.query_key_value.bias"));
       const Tensor z = attend_fused(qkv, kHeads, kHeads, {.queries = {kTokens}, .keys = {kTokens}});
       return reshape(z, {kTokens, kWidth});
     };
-    auto out = [&](const Tensor& z) { return linear(z, w.at("attention.output.weight")); };
+    auto out = [&](const Tensor& z) { return linear(z, Weight(w.at("attention.output.weight"))); };
     auto feed_forward_of = [&](const Tensor& x) {
-      return feed_forward(x, w.at("feed_forward.up.weight"), w.at("feed_forward.up.bias"), Activation::gelu,
-                          w.at("feed_forward.down.weight"), w.at("feed_forward.down.bias"));
+      return feed_forward(x, Weight(w.at("feed_forward.up.weight")), w.at("feed_forward.up.bias"), Activation::gelu,
+                          Weight(w.at("feed_forward.down.weight")), w.at("feed_forward.down.bias"));
     };
     auto finish = [&](const Tensor& y) {
       return pre_norm ? add(y, feed_forward_of(norm(y, "feed_forward_norm")))

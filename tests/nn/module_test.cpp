@@ -7,6 +7,7 @@
 #include "heed/base/error.h"
 #include "heed/nn/context.h"
 #include "heed/nn/layers.h"
+#include "heed/ops/matmul.h"
 #include "heed/ops/reduce.h"
 #include "heed/tensor/autograd.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 class Small : public Module {
  public:
-  Small() { head.weight = embedding.weight; }  // tied
+  Small() { head.tie(embedding); }
   void visit(Visitor& visitor) override {
     visitor.child("embedding", embedding);
     visitor.child("layer", 0, feed_forward);
@@ -28,8 +29,17 @@ class Small : public Module {
   Linear head{4, 5, false};
 };
 
+// A parameter by its name, tied ones by their first.
+Tensor parameter(const Module& module, std::string_view name) {
+  for (const NamedConstParameter& named : named_parameters(module)) {
+    if (named.name == name) return *named.parameter;
+  }
+  ADD_FAILURE() << name;
+  return Tensor();
+}
+
 TEST(Module, ListsNamesOnceAndCounts) {
-  Small model;
+  const Small model;
   std::vector<std::string> names;
   for (const auto& [name, parameter] : named_parameters(model)) names.push_back(name);
   EXPECT_EQ(names, (std::vector<std::string>{"embedding.weight", "layer.0.up.weight", "layer.0.up.bias",
@@ -42,11 +52,12 @@ TEST(Module, StartingValuesDependOnSeedAndNameOnly) {
   initialize(a, 1);
   initialize(b, 1);
   initialize(c, 2);
-  EXPECT_TRUE(same_bits(a.feed_forward.up.weight, b.feed_forward.up.weight));
-  EXPECT_FALSE(same_bits(a.feed_forward.up.weight, c.feed_forward.up.weight));
-  EXPECT_FALSE(same_bits(a.feed_forward.up.weight, a.feed_forward.down.weight.transposed(0, 1)));
+  const Tensor up = parameter(a, "layer.0.up.weight");
+  EXPECT_TRUE(same_bits(up, parameter(b, "layer.0.up.weight")));
+  EXPECT_FALSE(same_bits(up, parameter(c, "layer.0.up.weight")));
+  EXPECT_FALSE(same_bits(up, parameter(a, "layer.0.down.weight").transposed(0, 1)));
   EXPECT_EQ(a.norm.weight.to_vector<float>(), std::vector<float>(4, 1));
-  EXPECT_TRUE(a.head.weight.requires_grad());
+  EXPECT_TRUE(parameter(a.head, "weight").requires_grad());
 }
 
 TEST(Module, TiedWeightsShareTheirGradient) {
@@ -54,7 +65,28 @@ TEST(Module, TiedWeightsShareTheirGradient) {
   initialize(model, 1);
   backward(sum(model.head.forward(model.embedding.forward(Tensor::from<std::int32_t>({0, 1}, {2})))));
   ASSERT_TRUE(model.embedding.weight.grad().defined());
-  EXPECT_TRUE(same_bits(model.embedding.weight.grad(), model.head.weight.grad()));
+  EXPECT_TRUE(same_bits(model.embedding.weight.grad(), parameter(model.head, "weight").grad()));
+}
+
+TEST(Module, TyingAModuleKeepsItsOwnTies) {
+  Small a, b;
+  EXPECT_EQ(tie(a, b), 8u);  // the head's handle of the table too
+  EXPECT_EQ(b.embedding.weight.storage(), a.embedding.weight.storage());
+  EXPECT_EQ(parameter(b.head, "weight").storage(), a.embedding.weight.storage());
+  EXPECT_EQ(count_parameters(b), count_parameters(a));
+}
+
+TEST(Module, ALinearIsTiedToATableOfItsShape) {
+  Linear head(4, 5);
+  EXPECT_THROW(head.tie(Embedding(4, 5)), Error);
+  Embedding table(5, 4);
+  initialize(table, 1);
+  head.tie(table);
+  EXPECT_EQ(parameter(head, "weight").storage(), table.weight.storage());
+  Embedding target(5, 4);
+  target.tie(table);
+  EXPECT_EQ(target.weight.storage(), table.weight.storage());
+  EXPECT_THROW(target.tie(Embedding(6, 4)), Error);
 }
 
 TEST(Module, FreezingByName) {
@@ -72,7 +104,7 @@ TEST(Module, StateLoadsIntoAnotherAndRefusesMisfits) {
   initialize(a, 1);
   initialize(b, 2);
   load_state(b, state(a));
-  EXPECT_TRUE(same_bits(a.feed_forward.down.weight, b.feed_forward.down.weight));
+  EXPECT_TRUE(same_bits(parameter(a, "layer.0.down.weight"), parameter(b, "layer.0.down.weight")));
 
   TensorMap wrong = state(a);
   wrong.erase("norm.bias");

@@ -101,18 +101,18 @@ TEST(Recurrent, DropoutBetweenLayersInTrainingOnly) {
 
 TEST(Recurrent, AbsentBiasAndInitialStateAreZeros) {
   const Packed x(values(4, {5, 12}), {3, 0, 2});
-  const Tensor weight = values(5, {12, 4});
+  const Weight weight(values(5, {12, 4}));
   EXPECT_TRUE(same_bits(gru_sequence(x, weight, Tensor()),
                         gru_sequence(x, weight, Tensor::zeros({12}), Tensor::zeros({3, 4}))));
 }
 
 TEST(Recurrent, RefusesShapesThatDoNotFit) {
   const Packed x(values(4, {5, 12}), {3, 2});
-  EXPECT_THROW(gru_sequence(x, values(5, {8, 4}), Tensor()), Error);
-  EXPECT_THROW(gru_sequence(x, values(5, {15, 5}), Tensor()), Error);
-  EXPECT_THROW(gru_sequence(x, values(5, {12, 4}), values(5, {4})), Error);
-  EXPECT_THROW(gru_sequence(x, values(5, {12, 4}), Tensor(), values(6, {3, 4})), Error);
-  EXPECT_THROW(rnn_sequence(x, values(5, {12, 12}, DType::f64), Tensor()), Error);
+  EXPECT_THROW(gru_sequence(x, Weight(values(5, {8, 4})), Tensor()), Error);
+  EXPECT_THROW(gru_sequence(x, Weight(values(5, {15, 5})), Tensor()), Error);
+  EXPECT_THROW(gru_sequence(x, Weight(values(5, {12, 4})), values(5, {4})), Error);
+  EXPECT_THROW(gru_sequence(x, Weight(values(5, {12, 4})), Tensor(), values(6, {3, 4})), Error);
+  EXPECT_THROW(rnn_sequence(x, Weight(values(5, {12, 12}, DType::f64)), Tensor()), Error);
   EXPECT_THROW(Rnn(3, 4, {.layers = 0}), Error);
 }
 

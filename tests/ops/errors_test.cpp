@@ -8,6 +8,7 @@
 #include "heed/ops/dropout.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
+#include "heed/ops/linear.h"
 #include "heed/ops/loss.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/normalize.h"
@@ -73,32 +74,33 @@ std::vector<BadCall> bad_calls() {
        {"[matmul]", "f32", "f64"}},
       {"linear width",
        [] {
-         linear(f({2, 3}), f({5, 4}));
+         linear(f({2, 3}), Weight(f({5, 4})));
        },
        {"[linear]", "[2, 3]", "[5, 4]"}},
       {"linear bias",
        [] {
-         linear(f({2, 3}), f({5, 3}), f({4}));
+         linear(f({2, 3}), Weight(f({5, 3})), f({4}));
        },
        {"[linear]", "bias [4]", "[5, 3]"}},
       {"linear residual",
        [] {
-         linear(f({2, 3}), f({5, 3}), {}, Activation::none, f({2, 3}));
+         linear(f({2, 3}), Weight(f({5, 3})), {}, Activation::none, f({2, 3}));
        },
        {"[linear]", "residual", "[2, 3]", "[2, 5]"}},
-      {"linear strided weight",
+      {"linear types",
        [] {
-         linear(f({2, 3}), f({3, 5}).transposed(0, 1));
+         linear(f({2, 3}), Weight(d({5, 3})));
        },
-       {"[linear]", "strided"}},
+       {"[linear]", "f32[2, 3]", "f64[5, 3]"}},
+      {"weight of one axis", [] { Weight(f({5})); }, {"[Weight]", "[5]", "[out, in]"}},
       {"linear scalar",
        [] {
-         linear(f({}), f({1, 1}));
+         linear(f({}), Weight(f({1, 1})));
        },
        {"[linear]"}},
       {"feed_forward inner",
        [] {
-         feed_forward(f({2, 3}), f({7, 3}), f({7}), Activation::gelu, f({3, 6}), f({3}));
+         feed_forward(f({2, 3}), Weight(f({7, 3})), f({7}), Activation::gelu, Weight(f({3, 6})), f({3}));
        },
        {"[feed_forward]", "[3, 6]"}},
       {"activate ids", [] { relu(i({1})); }, {"[activate]", "i64"}},

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "heed/ops/linear.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/shape_ops.h"
 #include "ops/op_case.h"
@@ -30,20 +31,20 @@ void add_linear(std::vector<OpCase>& cases, const Shape& x, std::int64_t out, Ac
   std::vector<bool> rows = {true, false};
   if (bias) inputs.push_back(value_input("b", {out})), rows.push_back(false);
   if (residual) inputs.push_back(value_input("r", x.with(-1, out))), rows.push_back(true);
-  cases.push_back({.op = "linear",
-                   .name = name.str(),
-                   .inputs = inputs,
-                   .run =
-                       [=](Inputs t) {
-                         return linear(t[0], t[1], bias ? t[2] : Tensor(), activation, residual ? t.back() : Tensor());
-                       },
-                   .reference =
-                       [=](Inputs t) {
-                         return naive_linear(t[0], t[1], bias ? &t[2] : nullptr, activation,
-                                             residual ? &t.back() : nullptr);
-                       },
-                   .rows = x.rank() > 1 ? rows : std::vector<bool>{},
-                   .flops = 2.0 * static_cast<double>(x.count() * out)});
+  cases.push_back(
+      {.op = "linear",
+       .name = name.str(),
+       .inputs = inputs,
+       .run =
+           [=, weight = CaseWeight()](Inputs t) {
+             return linear(t[0], weight.of(t[1]), bias ? t[2] : Tensor(), activation, residual ? t.back() : Tensor());
+           },
+       .reference =
+           [=](Inputs t) {
+             return naive_linear(t[0], t[1], bias ? &t[2] : nullptr, activation, residual ? &t.back() : nullptr);
+           },
+       .rows = x.rank() > 1 ? rows : std::vector<bool>{},
+       .flops = 2.0 * static_cast<double>(x.count() * out)});
 }
 
 void add_feed_forward(std::vector<OpCase>& cases, std::int64_t tokens, std::int64_t width, std::int64_t inner,
@@ -59,19 +60,21 @@ void add_feed_forward(std::vector<OpCase>& cases, std::int64_t tokens, std::int6
   std::ostringstream name;
   name << tokens << 'x' << width << 'x' << inner << " activation " << static_cast<int>(activation)
        << (residual ? " residual" : "");
-  cases.push_back(
-      {.op = "feed_forward",
-       .name = name.str(),
-       .inputs = inputs,
-       .run =
-           [=](Inputs t) { return feed_forward(t[0], t[1], t[2], activation, t[3], t[4], residual ? t[5] : Tensor()); },
-       .reference =
-           [=](Inputs t) {
-             const Tensor hidden = naive_linear(t[0], t[1], &t[2], activation, nullptr);
-             return naive_linear(hidden, t[3], &t[4], Activation::none, residual ? &t[5] : nullptr);
-           },
-       .rows = rows,
-       .flops = 4.0 * static_cast<double>(tokens * width * inner)});
+  cases.push_back({.op = "feed_forward",
+                   .name = name.str(),
+                   .inputs = inputs,
+                   .run =
+                       [=, w1 = CaseWeight(), w2 = CaseWeight()](Inputs t) {
+                         return feed_forward(t[0], w1.of(t[1]), t[2], activation, w2.of(t[3]), t[4],
+                                             residual ? t[5] : Tensor());
+                       },
+                   .reference =
+                       [=](Inputs t) {
+                         const Tensor hidden = naive_linear(t[0], t[1], &t[2], activation, nullptr);
+                         return naive_linear(hidden, t[3], &t[4], Activation::none, residual ? &t[5] : nullptr);
+                       },
+                   .rows = rows,
+                   .flops = 4.0 * static_cast<double>(tokens * width * inner)});
 }
 
 // a [batch, M, K] times b [batch, K, N], batch axes stretched; optionally given as transposed views.

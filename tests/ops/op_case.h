@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "heed/kernels/activation.h"
+#include "heed/ops/weight.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed::testing {
@@ -25,6 +27,18 @@ class Input {
 
  private:
   std::function<Tensor()> make_;
+};
+
+// A weight that lives as long as its case, as a layer's does, while the tensor behind it changes from call to call.
+class CaseWeight {
+ public:
+  const Weight& of(const Tensor& tensor) const {
+    weight_->parameter() = tensor;
+    return *weight_;
+  }
+
+ private:
+  std::shared_ptr<Weight> weight_ = std::make_shared<Weight>(Tensor::zeros({0, 0}));
 };
 
 struct OpCase {

@@ -53,10 +53,10 @@ void add_sequences(std::vector<OpCase>& cases, const std::vector<std::int64_t>& 
                                   value_input("weight", {G, C}, 1 / std::sqrt(static_cast<double>(C))),
                                   value_input("bias", {G}, 0.5), value_input("initial", {offsets.sequences(), C})},
                        .run =
-                           [=](Inputs in) {
+                           [=, weight = CaseWeight()](Inputs in) {
                              const Packed packed(in[0], offsets);
-                             return gru ? gru_sequence(packed, in[1], in[2], in[3], reverse)
-                                        : rnn_sequence(packed, in[1], in[2], in[3], reverse);
+                             return gru ? gru_sequence(packed, weight.of(in[1]), in[2], in[3], reverse)
+                                        : rnn_sequence(packed, weight.of(in[1]), in[2], in[3], reverse);
                            },
                        .reference = [=](Inputs in) { return naive(gru, offsets, reverse, in); },
                        .flops = 2 * static_cast<double>(offsets.tokens() * G * C)});

@@ -7,7 +7,7 @@
 #include "heed/ops/activation.h"
 #include "heed/ops/dropout.h"
 #include "heed/ops/elementwise.h"
-#include "heed/ops/matmul.h"
+#include "heed/ops/linear.h"
 #include "heed/ops/reduce.h"
 
 namespace heed {
@@ -106,7 +106,7 @@ TEST(Autograd, BadStartsAreRefused) {
 // A checkpointed block gives the same bits as the plain one, for inputs and for parameters it closes over, dropout
 // included, and holds less memory in between.
 TEST(Autograd, CheckpointComputesTheBlockAgain) {
-  const Tensor weight = Tensor::full({64, 64}, 0.01).set_requires_grad();
+  const Weight weight(Tensor::full({64, 64}, 0.01).set_requires_grad());
   auto block = [&](std::span<const Tensor> in) {
     Tensor y = in[0];
     for (std::uint64_t i = 0; i < 8; ++i) y = dropout(linear(y, weight, {}, Activation::gelu), 0.1, {7, i});
@@ -114,7 +114,7 @@ TEST(Autograd, CheckpointComputesTheBlockAgain) {
   };
   auto run = [&](bool checkpointed, std::uint64_t& held) {
     Tensor x = Tensor::full({256, 64}, 0.3).set_requires_grad();
-    Tensor w = weight;
+    Tensor w = weight.parameter();
     w.clear_grad();
     const auto before = pool_stats().in_use_bytes;
     const Tensor y = checkpointed ? checkpoint(block, {x}) : block(std::vector<Tensor>{x});
@@ -131,7 +131,7 @@ TEST(Autograd, CheckpointComputesTheBlockAgain) {
 TEST(Autograd, CheckpointOfAFrozenInputStillTrainsTheParameters) {
   const Tensor weight = Tensor::full({2, 2}, 0.5, DType::f64).set_requires_grad();
   const Tensor x = Tensor::full({1, 2}, 1, DType::f64);
-  backward(sum(checkpoint([&](std::span<const Tensor> in) { return linear(in[0], weight); }, {x})));
+  backward(sum(checkpoint([&](std::span<const Tensor> in) { return linear(in[0], Weight(weight)); }, {x})));
   EXPECT_EQ(weight.grad().to_vector<double>(), (std::vector<double>{1, 1, 1, 1}));
 }
 

@@ -9,7 +9,7 @@
 #include "heed/base/json.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/elementwise.h"
-#include "heed/ops/matmul.h"
+#include "heed/ops/linear.h"
 #include "heed/ops/reduce.h"
 #include "heed/tensor/autograd.h"
 #include "heed/train/schedule.h"
@@ -75,8 +75,8 @@ TEST(Optimizer, FollowsPyTorchSnapshots) {
     ASSERT_EQ(expected.size(), 11u) << recipe.name;
     for (std::size_t step = 0; step < 1001; ++step) {
       optimizer->clear_gradients();
-      const Tensor hidden = linear(x, p[0], p[1], Activation::sigmoid);
-      backward(sum(linear(hidden, p[2], p[3], Activation::sigmoid)));
+      const Tensor hidden = linear(x, Weight(p[0]), p[1], Activation::sigmoid);
+      backward(sum(linear(hidden, Weight(p[2]), p[3], Activation::sigmoid)));
       optimizer->step(recipe.learning_rate);
       if (step % 100 != 0) continue;
       for (std::size_t k = 0; k < p.size(); ++k, ++compared) {

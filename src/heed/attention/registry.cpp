@@ -76,7 +76,7 @@ AttentionInput shaw(AttentionInput in) {
 }
 
 AttentionInput transformer_xl(AttentionInput in) {
-  const TransformerXlPositions positions{scale(trained("W_r", {heads(in) * width(in), 8}, in.q.dtype()), 0.4),
+  const TransformerXlPositions positions{Weight(scale(trained("W_r", {heads(in) * width(in), 8}, in.q.dtype()), 0.4)),
                                          trained("u", {heads(in), width(in)}, in.q.dtype()),
                                          trained("v", {heads(in), width(in)}, in.q.dtype())};
   return with_transformer_xl_positions(std::move(in), positions);

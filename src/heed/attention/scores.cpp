@@ -6,6 +6,7 @@
 #include "heed/ops/checks.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
+#include "heed/ops/linear.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/shape_ops.h"
 
@@ -42,20 +43,19 @@ Tensor distance_codes(std::int64_t reach, std::int64_t width, DType dtype) {
 }
 
 AttentionInput with_transformer_xl_positions(AttentionInput input, const TransformerXlPositions& positions) {
-  check_same_dtype("transformer_xl", input.q, positions.projection);
+  positions.projection.check_type("transformer_xl", input.q);
   check_same_dtype("transformer_xl", input.q, positions.content_bias);
   check_same_dtype("transformer_xl", input.q, positions.position_bias);
   HEED_CHECK(input.q.rank() == 3, "[transformer_xl] q ", input.q.shape(), ", expected [Nq, heads, D]");
   const std::int64_t heads = input.q.size(1), width = input.q.size(2);
-  HEED_CHECK(positions.projection.rank() == 2 && positions.projection.size(0) == heads * width &&
-                 positions.content_bias.shape() == Shape({heads, width}) &&
+  HEED_CHECK(positions.projection.out() == heads * width && positions.content_bias.shape() == Shape({heads, width}) &&
                  positions.position_bias.shape() == Shape({heads, width}),
              "[transformer_xl] projection ", positions.projection.shape(), ", biases ", positions.content_bias.shape(),
              " and ", positions.position_bias.shape(), " for q ", input.q.shape(),
              ": expected [heads D, C], [heads, D], [heads, D]");
   const std::int64_t reach = std::max(input.keys.longest(), input.queries.longest());
-  const Tensor codes = distance_codes(reach, positions.projection.size(1), input.q.dtype());
-  const Tensor table = reshape(linear(codes, contiguous(positions.projection)), {2 * reach + 1, heads, width});
+  const Tensor codes = distance_codes(reach, positions.projection.in(), input.q.dtype());
+  const Tensor table = reshape(linear(codes, positions.projection), {2 * reach + 1, heads, width});
   input.terms.push_back(relative_key_term(add(input.q, positions.position_bias), table));
   input.q = add(input.q, positions.content_bias);
   return input;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heed/attention/attend.h"
+#include "heed/ops/weight.h"
 
 namespace heed {
 
@@ -13,7 +14,7 @@ AttentionInput with_bilinear_score(AttentionInput input, const Tensor& weight);
 //   (q_i + u) . k_j + (q_i + v) . r_{i-j},   r_d = W_r R_d,   R_d the sinusoidal code of distance d = query - key
 // Keys of earlier segments come before those of this one: the queries are the last of the keys.
 struct TransformerXlPositions {
-  Tensor projection;     // W_r [H D, C]
+  Weight projection;     // W_r [H D, C]
   Tensor content_bias;   // u [H, D]
   Tensor position_bias;  // v [H, D]
 };

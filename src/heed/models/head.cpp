@@ -33,11 +33,7 @@ Head::Head(const ModelConfig& model, const HeadConfig& config, const Embedding& 
     dense_.emplace(model.info.hidden_size, config.dense_size, true, Initializer::normal(model.initializer_range));
   }
   if (config.norm) norm_.emplace(last_size(model, config), *config.norm);
-  if (config.tied) {
-    HEED_CHECK(words.weight.shape() == output_.weight.shape(), "[Head] table of words ", words.weight.shape(),
-               " cannot be the output's weight, expected ", output_.weight.shape());
-    output_.weight = words.weight;
-  }
+  if (config.tied) output_.tie(words);
 }
 
 Tensor Head::forward(const Tensor& x, const Context& context) const {

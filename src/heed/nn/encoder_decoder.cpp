@@ -38,10 +38,11 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config)
       target_embedding_(config_.target_vocabulary, config_.decoder.block.hidden_size,
                         embedding_initializer(config_.decoder.block.hidden_size)),
       encoder_(config_.encoder),
-      decoder_(config_.decoder) {
-  if (config_.share_embeddings) target_embedding_.weight = source_embedding_.weight;
+      decoder_(config_.decoder),
+      output_(config_.decoder.block.hidden_size, config_.target_vocabulary, false) {
+  if (config_.share_embeddings) target_embedding_.tie(source_embedding_);
   if (config_.share_layers) tie(encoder_, decoder_);
-  if (!config_.tie_output) output_.emplace(config_.decoder.block.hidden_size, config_.target_vocabulary, false);
+  if (config_.tie_output) output_.tie(target_embedding_);
 }
 
 Tensor EncoderDecoder::embed(const Embedding& table, const Packed& ids, const Tensor& positions) const {
@@ -63,7 +64,7 @@ Tensor EncoderDecoder::decode(const Packed& target, const Memory& memory, const 
   const Packed x(embed(target_embedding_, target, positions), target.offsets);
   const StackCall call{.attention = {.mask = Mask::causal()}, .memory = &memory, .state = state};
   const Tensor hidden = decoder_.forward(x, call, context.child("decoder").in(Tap::Part::decoder));
-  return output_ ? output_->forward(hidden) : linear(hidden, target_embedding_.weight);
+  return output_.forward(hidden);
 }
 
 void EncoderDecoder::visit(Visitor& visitor) {
@@ -71,7 +72,7 @@ void EncoderDecoder::visit(Visitor& visitor) {
   visitor.child("target_embedding", target_embedding_);
   visitor.child("encoder", encoder_);
   visitor.child("decoder", decoder_);
-  if (output_) visitor.child("output", *output_);
+  visitor.child("output", output_);
 }
 
 }  // namespace heed

@@ -35,7 +35,7 @@ class EncoderDecoder : public Module {
   EncoderDecoderConfig config_;
   Embedding source_embedding_, target_embedding_;
   Stack encoder_, decoder_;
-  std::optional<Linear> output_;
+  Linear output_;
 };
 
 }  // namespace heed

@@ -1,9 +1,19 @@
 #include "heed/nn/layers.h"
 
+#include "heed/base/error.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/normalize.h"
 
 namespace heed {
+namespace {
+
+void make_one(const char* layer, const Tensor& table, Tensor& parameter) {
+  HEED_CHECK(table.shape() == parameter.shape(), "[", layer, "] tied to a table ", table.shape(), ", expected ",
+             parameter.shape());
+  parameter = table;
+}
+
+}  // namespace
 
 Linear::Linear(std::int64_t in, std::int64_t out, bool with_bias, Initializer weight_initializer)
     : weight(Tensor::zeros({out, in})), weight_initializer_(weight_initializer) {
@@ -14,8 +24,12 @@ Tensor Linear::forward(const Tensor& x, Activation activation, const Tensor& res
   return linear(x, weight, bias, activation, residual);
 }
 
+void Linear::tie(const Embedding& table) {
+  make_one("Linear", table.weight, weight.parameter());
+}
+
 void Linear::visit(Visitor& visitor) {
-  visitor.parameter("weight", weight, weight_initializer_);
+  visitor.parameter("weight", weight.parameter(), weight_initializer_);
   visitor.parameter("bias", bias, Initializer::zeros());
 }
 
@@ -24,6 +38,10 @@ Embedding::Embedding(std::int64_t vocabulary, std::int64_t width, Initializer in
 
 Tensor Embedding::forward(const Tensor& ids) const {
   return embedding(weight, ids);
+}
+
+void Embedding::tie(const Embedding& other) {
+  make_one("Embedding", other.weight, weight);
 }
 
 void Embedding::visit(Visitor& visitor) {

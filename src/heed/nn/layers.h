@@ -3,10 +3,12 @@
 
 #include "heed/nn/context.h"
 #include "heed/nn/module.h"
-#include "heed/ops/matmul.h"
+#include "heed/ops/linear.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
+
+class Embedding;
 
 // activation(x W^T + bias) + residual: [..., in] to [..., out].
 class Linear : public Module {
@@ -14,9 +16,11 @@ class Linear : public Module {
   Linear(std::int64_t in, std::int64_t out, bool with_bias = true,
          Initializer weight_initializer = Initializer::xavier_uniform());
   Tensor forward(const Tensor& x, Activation activation = Activation::none, const Tensor& residual = Tensor()) const;
+  // The table [out, in] becomes the weight: one parameter, trained and saved once.
+  void tie(const Embedding& table);
   void visit(Visitor& visitor) override;
 
-  Tensor weight;  // [out, in]
+  Weight weight;  // [out, in]
   Tensor bias;    // [out] or undefined
 
  private:
@@ -28,6 +32,7 @@ class Embedding : public Module {
  public:
   Embedding(std::int64_t vocabulary, std::int64_t width, Initializer initializer = Initializer::normal(0.02));
   Tensor forward(const Tensor& ids) const;
+  void tie(const Embedding& other);
   void visit(Visitor& visitor) override;
 
   Tensor weight;  // [V, C]

@@ -1,6 +1,7 @@
 #include "heed/nn/module.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "heed/base/error.h"
@@ -37,6 +38,11 @@ void walk(Module& module, OnParameter on_parameter) {
   module.visit(visitor);
 }
 
+// For looking only: visit() offers parameters for changing but changes nothing itself, so a const module can be listed.
+Module& for_listing(const Module& module) {
+  return const_cast<Module&>(module);
+}
+
 bool same_tensor(const Tensor& a, const Tensor& b) {
   return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape();
 }
@@ -53,6 +59,12 @@ std::vector<NamedParameter> named_parameters(Module& module) {
   return found;
 }
 
+std::vector<NamedConstParameter> named_parameters(const Module& module) {
+  std::vector<NamedConstParameter> found;
+  for (auto& [name, parameter] : named_parameters(for_listing(module))) found.push_back({std::move(name), parameter});
+  return found;
+}
+
 std::vector<Tensor> parameters(Module& module) {
   std::vector<Tensor> found;
   for (const auto& [name, parameter] : named_parameters(module)) {
@@ -61,21 +73,24 @@ std::vector<Tensor> parameters(Module& module) {
   return found;
 }
 
-std::int64_t count_parameters(Module& module) {
+std::int64_t count_parameters(const Module& module) {
   std::int64_t count = 0;
   for (const auto& [name, parameter] : named_parameters(module)) count += parameter->count();
   return count;
 }
 
-std::size_t tie(Module& from, Module& to) {
-  const auto sources = named_parameters(from);
+std::size_t tie(const Module& from, Module& to) {
+  std::map<std::string, Tensor> sources;  // under all their names: what is tied in `from` is tied in `to`
+  walk(for_listing(from), [&](const std::string& name, const Tensor& parameter, const Initializer&) {
+    if (parameter.defined()) sources.emplace(name, parameter);
+  });
   std::vector<std::pair<Tensor*, const Tensor*>> pairs;
   walk(to, [&](const std::string& name, Tensor& parameter, const Initializer&) {
-    const auto source = std::ranges::find(sources, name, &NamedParameter::name);
+    const auto source = sources.find(name);
     if (source == sources.end() || !parameter.defined()) return;
-    HEED_CHECK(source->parameter->shape() == parameter.shape(), "[tie] ", name, " is ", parameter.shape(),
-               " and should become ", source->parameter->shape());
-    pairs.emplace_back(&parameter, source->parameter);
+    HEED_CHECK(source->second.shape() == parameter.shape(), "[tie] ", name, " is ", parameter.shape(),
+               " and should become ", source->second.shape());
+    pairs.emplace_back(&parameter, &source->second);
   });
   HEED_CHECK(!pairs.empty(), "[tie] the modules have no parameter name in common");
   for (const auto& [parameter, source] : pairs) *parameter = *source;
@@ -126,7 +141,7 @@ void convert_parameters(Module& module, DType dtype) {
   });
 }
 
-TensorMap state(Module& module) {
+TensorMap state(const Module& module) {
   TensorMap tensors;
   for (const auto& [name, parameter] : named_parameters(module)) tensors.emplace(name, parameter->detach());
   return tensors;

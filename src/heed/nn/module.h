@@ -38,16 +38,21 @@ struct NamedParameter {
   std::string name;  // dotted path from the module: "layer.3.attention.query.weight"
   Tensor* parameter;
 };
+struct NamedConstParameter {
+  std::string name;
+  const Tensor* parameter;
+};
 
 // All defined parameters in visiting order. A tensor that stands in two places (tied weights) is listed once, under its
 // first name.
 std::vector<NamedParameter> named_parameters(Module& module);
+std::vector<NamedConstParameter> named_parameters(const Module& module);
 std::vector<Tensor> parameters(Module& module);  // those that require gradients
-std::int64_t count_parameters(Module& module);
+std::int64_t count_parameters(const Module& module);
 
 // Weight tying: every parameter of `to` whose name `from` has too becomes that very parameter, counted, trained and
 // saved once. Returns how many there are; that there is none, or that one has another shape, is an error.
-std::size_t tie(Module& from, Module& to);
+std::size_t tie(const Module& from, Module& to);
 
 // Gives every parameter its starting values: a function of the seed and of its name, not of the order of construction.
 // All parameters then require gradients.
@@ -60,7 +65,7 @@ std::size_t set_trainable(Module& module, bool trainable, const std::function<bo
 void convert_parameters(Module& module, DType dtype);
 
 // Saving and loading work on named tensors; io/ brings them to and from files.
-TensorMap state(Module& module);
+TensorMap state(const Module& module);
 // Copies values (converted to each parameter's type). Throws naming every missing, unknown or wrongly shaped tensor,
 // and then changes nothing.
 void load_state(Module& module, const TensorMap& tensors);

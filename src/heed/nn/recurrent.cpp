@@ -4,7 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/ops/dropout.h"
-#include "heed/ops/matmul.h"
+#include "heed/ops/linear.h"
 #include "heed/ops/recurrent.h"
 #include "heed/ops/shape_ops.h"
 
@@ -17,8 +17,9 @@ RecurrentStack::RecurrentStack(std::int64_t in, std::int64_t width, std::int64_t
   const std::int64_t per_layer = options.bidirectional ? 2 : 1;
   for (std::int64_t i = 0; i < options.layers * per_layer; ++i) {
     const std::int64_t layer_in = i < per_layer ? in : per_layer * width;
-    directions_.push_back({Tensor::zeros({gates * width, layer_in}), Tensor::zeros({gates * width, width}),
-                           Tensor::zeros({gates * width}), Tensor::zeros({gates * width})});
+    directions_.push_back({Weight(Tensor::zeros({gates * width, layer_in})),
+                           Weight(Tensor::zeros({gates * width, width})), Tensor::zeros({gates * width}),
+                           Tensor::zeros({gates * width})});
   }
 }
 
@@ -48,18 +49,18 @@ void RecurrentStack::visit(Visitor& visitor) {
     std::string suffix = "_l";
     suffix += std::to_string(i / per_layer);
     if (i % per_layer == 1) suffix += "_reverse";
-    visitor.parameter("weight_ih" + suffix, directions_[i].weight_ih, uniform);
-    visitor.parameter("weight_hh" + suffix, directions_[i].weight_hh, uniform);
+    visitor.parameter("weight_ih" + suffix, directions_[i].weight_ih.parameter(), uniform);
+    visitor.parameter("weight_hh" + suffix, directions_[i].weight_hh.parameter(), uniform);
     visitor.parameter("bias_ih" + suffix, directions_[i].bias_ih, uniform);
     visitor.parameter("bias_hh" + suffix, directions_[i].bias_hh, uniform);
   }
 }
 
-Tensor Rnn::run(const Packed& gates, const Tensor& weight_hh, const Tensor& bias_hh, bool reverse) const {
+Tensor Rnn::run(const Packed& gates, const Weight& weight_hh, const Tensor& bias_hh, bool reverse) const {
   return rnn_sequence(gates, weight_hh, bias_hh, Tensor(), reverse);
 }
 
-Tensor Gru::run(const Packed& gates, const Tensor& weight_hh, const Tensor& bias_hh, bool reverse) const {
+Tensor Gru::run(const Packed& gates, const Weight& weight_hh, const Tensor& bias_hh, bool reverse) const {
   return gru_sequence(gates, weight_hh, bias_hh, Tensor(), reverse);
 }
 

@@ -5,6 +5,7 @@
 
 #include "heed/nn/context.h"
 #include "heed/nn/module.h"
+#include "heed/ops/weight.h"
 #include "heed/tensor/packed.h"
 
 namespace heed {
@@ -27,10 +28,11 @@ class RecurrentStack : public Module {
   RecurrentStack(std::int64_t in, std::int64_t width, std::int64_t gates, const RecurrentOptions& options);
 
  private:
-  virtual Tensor run(const Packed& gates, const Tensor& weight_hh, const Tensor& bias_hh, bool reverse) const = 0;
+  virtual Tensor run(const Packed& gates, const Weight& weight_hh, const Tensor& bias_hh, bool reverse) const = 0;
 
   struct Direction {
-    Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+    Weight weight_ih, weight_hh;
+    Tensor bias_ih, bias_hh;
   };
   std::vector<Direction> directions_;  // layer by layer, forward before reverse
   std::int64_t width_;
@@ -44,7 +46,7 @@ class Rnn : public RecurrentStack {
       : RecurrentStack(in, width, 1, options) {}
 
  private:
-  Tensor run(const Packed& gates, const Tensor& weight_hh, const Tensor& bias_hh, bool reverse) const override;
+  Tensor run(const Packed& gates, const Weight& weight_hh, const Tensor& bias_hh, bool reverse) const override;
 };
 
 // The gated recurrent unit (Cho et al. 2014), in the form that resets after the product (ops/recurrent.h).
@@ -54,7 +56,7 @@ class Gru : public RecurrentStack {
       : RecurrentStack(in, width, 3, options) {}
 
  private:
-  Tensor run(const Packed& gates, const Tensor& weight_hh, const Tensor& bias_hh, bool reverse) const override;
+  Tensor run(const Packed& gates, const Weight& weight_hh, const Tensor& bias_hh, bool reverse) const override;
 };
 
 }  // namespace heed

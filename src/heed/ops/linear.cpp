@@ -1,10 +1,10 @@
+#include "heed/ops/linear.h"
+
 #include "heed/base/error.h"
 #include "heed/kernels/elementwise.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/reduce.h"
 #include "heed/ops/checks.h"
-#include "heed/ops/matmul.h"
-#include "heed/ops/packed_weight.h"
 #include "heed/tensor/autograd.h"
 
 namespace heed {
@@ -14,13 +14,6 @@ namespace {
 Tensor flat(const Tensor& x) {
   const std::int64_t width = x.size(-1);
   return x.contiguous().reshaped({x.shape().product(0, x.rank() - 1), width});
-}
-
-// target [M, N] = epilogue(x [M, K] B)
-template <class T>
-void multiply_into(Tensor& target, const Tensor& x, const kernels::PackedMatrix<T>& b,
-                   const kernels::Epilogue<T>& epilogue) {
-  kernels::gemm<T>(x.size(0), x.data<T>(), x.size(1), false, b, target.mutable_data<T>(), target.size(1), epilogue);
 }
 
 // dW [out, in] = dy^T x, summed over the tokens in order.
@@ -44,8 +37,8 @@ Tensor bias_gradient(const Tensor& dy) {
 }
 
 // dx = dy W, times factor where that is given.
-Tensor input_gradient(const Tensor& dy, const Tensor& weight, const Tensor& factor = Tensor()) {
-  Tensor gradient = Tensor::empty({dy.size(0), weight.size(1)}, dy.dtype());
+Tensor input_gradient(const Tensor& dy, const Weight& weight, const Tensor& factor = Tensor()) {
+  Tensor gradient = Tensor::empty({dy.size(0), weight.in()}, dy.dtype());
   visit_float("linear", dy.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::Epilogue<T> epilogue;
@@ -53,15 +46,15 @@ Tensor input_gradient(const Tensor& dy, const Tensor& weight, const Tensor& fact
       epilogue.factor = factor.data<T>();
       epilogue.factor_ld = factor.size(1);
     }
-    multiply_into<T>(gradient, dy, *packed_weight<T>(weight, WeightUse::backward), epilogue);
+    weight.apply_transposed<T>(dy.size(0), dy.data<T>(), gradient.mutable_data<T>(), epilogue);
   });
   return gradient;
 }
 
 // y = activation(x W^T + b) + residual; fills `derivative` (of the activation, for backward) if it is defined.
-Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation, const Tensor& residual,
+Tensor forward(const Tensor& x, const Weight& weight, const Tensor& bias, Activation activation, const Tensor& residual,
                Tensor derivative) {
-  Tensor y = Tensor::empty({x.size(0), weight.size(0)}, x.dtype());
+  Tensor y = Tensor::empty({x.size(0), weight.out()}, x.dtype());
   visit_float("linear", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::Epilogue<T> epilogue;
@@ -75,19 +68,18 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activa
       epilogue.residual = residual.data<T>();
       epilogue.residual_ld = residual.size(1);
     }
-    multiply_into<T>(y, x, *packed_weight<T>(weight, WeightUse::forward), epilogue);
+    weight.apply<T>(x.size(0), x.data<T>(), y.mutable_data<T>(), epilogue);
   });
   return y;
 }
 
-void check_linear(const char* op, const Tensor& x, std::int64_t in, const Tensor& weight, const Tensor& bias) {
-  check_same_dtype(op, x, weight);
-  HEED_CHECK(weight.rank() == 2 && x.rank() >= 1 && in == weight.size(1), "[", op, "] input ", x.shape(),
-             " and weight ", weight.shape(), ": expected [..., in] and [out, in]");
-  HEED_CHECK(weight.is_contiguous(), "[", op, "] weight ", weight.shape(), " is a strided view; make it contiguous");
+void check_linear(const char* op, const Tensor& x, std::int64_t in, const Weight& weight, const Tensor& bias) {
+  weight.check_type(op, x);
+  HEED_CHECK(in == weight.in(), "[", op, "] input ", x.shape(), " and weight ", weight.shape(),
+             ": expected [..., in] and [out, in]");
   if (!bias.defined()) return;
   check_same_dtype(op, x, bias);
-  HEED_CHECK(bias.rank() == 1 && bias.size(0) == weight.size(0), "[", op, "] bias ", bias.shape(), " for weight ",
+  HEED_CHECK(bias.rank() == 1 && bias.size(0) == weight.out(), "[", op, "] bias ", bias.shape(), " for weight ",
              weight.shape());
 }
 
@@ -107,21 +99,21 @@ Tensor optional_flat(const Tensor& x) {
 
 }  // namespace
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation,
+Tensor linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activation activation,
               const Tensor& residual) {
   check_defined("linear", x);
   HEED_CHECK(x.rank() >= 1, "[linear] input ", x.shape(), " has no axis to multiply");
   check_linear("linear", x, x.size(-1), weight, bias);
-  const Shape shape = x.shape().with(-1, weight.size(0));
+  const Shape shape = x.shape().with(-1, weight.out());
   check_residual("linear", residual, shape, x.dtype());
 
   const Tensor input = flat(x);
   Tensor derivative;  // kept only where the gradient needs it
-  if (activation != Activation::none && records({x, weight, bias, residual})) {
-    derivative = Tensor::empty({input.size(0), weight.size(0)}, x.dtype());
+  if (activation != Activation::none && records({x, weight.parameter(), bias, residual})) {
+    derivative = Tensor::empty({input.size(0), weight.out()}, x.dtype());
   }
   const Tensor y = forward(input, weight, optional_contiguous(bias), activation, optional_flat(residual), derivative);
-  return record("linear", y.reshaped(shape), {x, weight, bias, residual},
+  return record("linear", y.reshaped(shape), {x, weight.parameter(), bias, residual},
                 [input, weight = weight.detach(), derivative, x_shape = x.shape()](Backward& g) {
                   Tensor dy = flat(g.grad());
                   g.give(3, g.grad());
@@ -140,22 +132,22 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
                 });
 }
 
-Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, Activation activation, const Tensor& w2,
+Tensor feed_forward(const Tensor& x, const Weight& w1, const Tensor& b1, Activation activation, const Weight& w2,
                     const Tensor& b2, const Tensor& residual) {
   check_defined("feed_forward", x);
   HEED_CHECK(x.rank() >= 1, "[feed_forward] input ", x.shape(), " has no axis to multiply");
   check_linear("feed_forward", x, x.size(-1), w1, b1);
-  check_linear("feed_forward", x, w1.size(0), w2, b2);
-  const Shape shape = x.shape().with(-1, w2.size(0));
+  check_linear("feed_forward", x, w1.out(), w2, b2);
+  const Shape shape = x.shape().with(-1, w2.out());
   check_residual("feed_forward", residual, shape, x.dtype());
 
   const Tensor input = flat(x);
-  const bool recorded = records({x, w1, b1, w2, b2, residual});
+  const bool recorded = records({x, w1.parameter(), b1, w2.parameter(), b2, residual});
   Tensor derivative;
-  if (recorded) derivative = Tensor::empty({input.size(0), w1.size(0)}, x.dtype());
+  if (recorded) derivative = Tensor::empty({input.size(0), w1.out()}, x.dtype());
   Tensor hidden = forward(input, w1, optional_contiguous(b1), activation, Tensor(), derivative);
   const Tensor y = forward(hidden, w2, optional_contiguous(b2), Activation::none, optional_flat(residual), Tensor());
-  return record("feed_forward", y.reshaped(shape), {x, w1, b1, w2, b2, residual},
+  return record("feed_forward", y.reshaped(shape), {x, w1.parameter(), b1, w2.parameter(), b2, residual},
                 [input, w1 = w1.detach(), w2 = w2.detach(), derivative, hidden, x_shape = x.shape()](Backward& g) {
                   const Tensor dy = flat(g.grad());
                   g.give(5, g.grad());

@@ -9,7 +9,6 @@
 #include "heed/kernels/recurrent.h"
 #include "heed/kernels/reduce.h"
 #include "heed/ops/checks.h"
-#include "heed/ops/packed_weight.h"
 #include "heed/tensor/autograd.h"
 
 namespace heed {
@@ -74,10 +73,10 @@ struct Trace {
 };
 
 template <class T>
-void walk_forward(Cell cell, const Packed& input, const Tensor& weight, const Tensor& bias, const Tensor& initial,
+void walk_forward(Cell cell, const Packed& input, const Weight& weight, const Tensor& bias, const Tensor& initial,
                   Trace& trace, bool keep) {
   const TimeOrder& order = trace.order;
-  const std::int64_t C = weight.size(1), G = weight.size(0);
+  const std::int64_t C = weight.in(), G = weight.out();
   trace.gates = Tensor::empty({order.tokens(), G}, weight.dtype());
   trace.states = Tensor::empty({order.states(), C}, weight.dtype());
   if (keep && cell == Cell::gru) trace.kept_u = Tensor::empty({order.tokens(), C}, weight.dtype());
@@ -90,7 +89,6 @@ void walk_forward(Cell cell, const Packed& input, const Tensor& weight, const Te
   } else {
     std::fill_n(states, order.initial_rows() * C, T{0});
   }
-  const auto packed = packed_weight<T>(weight, WeightUse::forward);
   kernels::PoolArray<T> hidden_part(order.initial_rows() * G);
   kernels::Epilogue<T> epilogue;
   if (bias.defined()) epilogue.bias = bias.data<T>();
@@ -99,7 +97,7 @@ void walk_forward(Cell cell, const Packed& input, const Tensor& weight, const Te
     const T* previous = states + order.previous_row(t) * C;
     T* state = states + order.state_row(t) * C;
     T* u = hidden_part.data();
-    kernels::gemm<T>(count, previous, C, false, *packed, u, G, epilogue);
+    weight.apply<T>(count, previous, u, epilogue);
     if (cell == Cell::rnn) {
       kernels::rnn_cell(gates + row * C, u, state, count * C);
     } else {
@@ -112,13 +110,12 @@ void walk_forward(Cell cell, const Packed& input, const Tensor& weight, const Te
 // and is overwritten; its initial rows become the gradient of the initial states. d_input and d_hidden [N, G] are the
 // gradients of the two parts of the gates; for the RNN they are one tensor.
 template <class T>
-void walk_backward(Cell cell, const Trace& trace, const Tensor& weight, Tensor& d_states, Tensor& d_input,
+void walk_backward(Cell cell, const Trace& trace, const Weight& weight, Tensor& d_states, Tensor& d_input,
                    Tensor& d_hidden) {
   const TimeOrder& order = trace.order;
-  const std::int64_t C = weight.size(1), G = weight.size(0);
+  const std::int64_t C = weight.in(), G = weight.out();
   const T* states = trace.states.data<T>();
   T *dh = d_states.mutable_data<T>(), *dx = d_input.mutable_data<T>(), *du = d_hidden.mutable_data<T>();
-  const auto packed = packed_weight<T>(weight, WeightUse::backward);
   kernels::Epilogue<T> onto_previous;
   onto_previous.accumulate = true;
   for (std::int64_t t = order.steps() - 1; t >= 0; --t) {
@@ -130,7 +127,7 @@ void walk_backward(Cell cell, const Trace& trace, const Tensor& weight, Tensor& 
       kernels::gru_cell_backward(trace.gates.data<T>() + row * G, trace.kept_u.data<T>() + row * C, states + previous,
                                  dh + state, dx + row * G, du + row * G, dh + previous, count, C);
     }
-    kernels::gemm<T>(count, du + row * G, G, false, *packed, dh + previous, C, onto_previous);
+    weight.apply_transposed<T>(count, du + row * G, dh + previous, onto_previous);
   }
 }
 
@@ -152,9 +149,9 @@ Tensor weight_gradient(const Trace& trace, const Tensor& d_hidden, std::int64_t 
 
 // Gradients of input, weight, bias and initial state.
 template <class T>
-void give_gradients(Backward& g, Cell cell, const Trace& trace, const Tensor& weight, std::int64_t sequences) {
+void give_gradients(Backward& g, Cell cell, const Trace& trace, const Weight& weight, std::int64_t sequences) {
   const TimeOrder& order = trace.order;
-  const std::int64_t C = weight.size(1), G = weight.size(0);
+  const std::int64_t C = weight.in(), G = weight.out();
   Tensor d_states = Tensor::empty({order.states(), C}, weight.dtype());
   T* rows = d_states.mutable_data<T>();
   std::fill_n(rows, order.initial_rows() * C, T{0});
@@ -182,22 +179,22 @@ void give_gradients(Backward& g, Cell cell, const Trace& trace, const Tensor& we
   }
 }
 
-void check_inputs(const char* op, Cell cell, const Packed& input, const Tensor& weight, const Tensor& bias,
+void check_inputs(const char* op, Cell cell, const Packed& input, const Weight& weight, const Tensor& bias,
                   const Tensor& initial) {
-  check_same_dtype(op, input.values, weight);
+  weight.check_type(op, input.values);
   const std::int64_t gates = cell == Cell::rnn ? 1 : 3;
-  HEED_CHECK(weight.rank() == 2 && weight.size(0) == gates * weight.size(1), "[", op, "] weight_hh ", weight.shape(),
-             ", expected [", gates == 1 ? "" : "3 ", "C, C]");
-  HEED_CHECK(input.values.rank() == 2 && input.values.size(1) == weight.size(0), "[", op, "] input ",
-             input.values.shape(), " for weight_hh ", weight.shape(), ", expected [N, ", weight.size(0), "]");
+  HEED_CHECK(weight.out() == gates * weight.in(), "[", op, "] weight_hh ", weight.shape(), ", expected [",
+             gates == 1 ? "" : "3 ", "C, C]");
+  HEED_CHECK(input.values.rank() == 2 && input.values.size(1) == weight.out(), "[", op, "] input ",
+             input.values.shape(), " for weight_hh ", weight.shape(), ", expected [N, ", weight.out(), "]");
   if (bias.defined()) {
-    check_same_dtype(op, weight, bias);
-    HEED_CHECK(bias.shape() == Shape({weight.size(0)}), "[", op, "] bias_hh ", bias.shape(), " for weight_hh ",
+    check_same_dtype(op, input.values, bias);
+    HEED_CHECK(bias.shape() == Shape({weight.out()}), "[", op, "] bias_hh ", bias.shape(), " for weight_hh ",
                weight.shape());
   }
   if (initial.defined()) {
-    check_same_dtype(op, weight, initial);
-    const Shape expected = {input.offsets.sequences(), weight.size(1)};
+    check_same_dtype(op, input.values, initial);
+    const Shape expected = {input.offsets.sequences(), weight.in()};
     HEED_CHECK(initial.shape() == expected, "[", op, "] initial state ", initial.shape(), ", expected ", expected);
   }
 }
@@ -206,24 +203,24 @@ Tensor optional_contiguous(const Tensor& x) {
   return x.defined() ? x.contiguous() : x;
 }
 
-Tensor sequence_op(const char* op, Cell cell, const Packed& input, const Tensor& weight_hh, const Tensor& bias_hh,
+Tensor sequence_op(const char* op, Cell cell, const Packed& input, const Weight& weight, const Tensor& bias_hh,
                    const Tensor& initial, bool reverse) {
-  check_inputs(op, cell, input, weight_hh, bias_hh, initial);
+  check_inputs(op, cell, input, weight, bias_hh, initial);
   const Packed flat_input(input.values.contiguous(), input.offsets);
-  const Tensor weight = weight_hh.contiguous();
-  const bool recorded = records({input.values, weight_hh, bias_hh, initial});
+  const bool recorded = records({input.values, weight.parameter(), bias_hh, initial});
   Trace trace{TimeOrder(input.offsets, reverse), {}, {}, {}};
-  Tensor y = Tensor::empty({input.offsets.tokens(), weight.size(1)}, weight.dtype());
+  Tensor y = Tensor::empty({input.offsets.tokens(), weight.in()}, weight.dtype());
   visit_float(op, weight.dtype(), [&](auto zero) {
     using T = decltype(zero);
     walk_forward<T>(cell, flat_input, weight, optional_contiguous(bias_hh), optional_contiguous(initial), trace,
                     recorded);
-    const T* after_steps = trace.states.data<T>() + trace.order.initial_rows() * weight.size(1);
+    const T* after_steps = trace.states.data<T>() + trace.order.initial_rows() * weight.in();
     kernels::gather_rows(after_steps, trace.order.row_of_token(), y.mutable_data<T>(), y.size(0), y.size(1));
   });
   if (cell == Cell::rnn) trace.gates = Tensor();  // its gradient needs the states alone
-  return record(op, y, {input.values, weight_hh, bias_hh, initial},
-                [op, cell, trace = std::move(trace), weight, sequences = input.offsets.sequences()](Backward& g) {
+  return record(op, y, {input.values, weight.parameter(), bias_hh, initial},
+                [op, cell, trace = std::move(trace), weight = weight.detach(),
+                 sequences = input.offsets.sequences()](Backward& g) {
                   visit_float(op, weight.dtype(),
                               [&](auto zero) { give_gradients<decltype(zero)>(g, cell, trace, weight, sequences); });
                 });
@@ -231,12 +228,12 @@ Tensor sequence_op(const char* op, Cell cell, const Packed& input, const Tensor&
 
 }  // namespace
 
-Tensor rnn_sequence(const Packed& input, const Tensor& weight_hh, const Tensor& bias_hh, const Tensor& initial,
+Tensor rnn_sequence(const Packed& input, const Weight& weight_hh, const Tensor& bias_hh, const Tensor& initial,
                     bool reverse) {
   return sequence_op("rnn_sequence", Cell::rnn, input, weight_hh, bias_hh, initial, reverse);
 }
 
-Tensor gru_sequence(const Packed& input, const Tensor& weight_hh, const Tensor& bias_hh, const Tensor& initial,
+Tensor gru_sequence(const Packed& input, const Weight& weight_hh, const Tensor& bias_hh, const Tensor& initial,
                     bool reverse) {
   return sequence_op("gru_sequence", Cell::gru, input, weight_hh, bias_hh, initial, reverse);
 }

@@ -1,0 +1,23 @@
+// Products with a weight, with bias, activation and residual fused.
+#pragma once
+
+#include "heed/kernels/activation.h"
+#include "heed/ops/weight.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+using kernels::Activation;
+
+// activation(x W^T + bias) + residual, in one pass over the output.
+//   x [..., in], weight [out, in] (as HuggingFace stores it), bias [out] or undefined, residual [..., out] or
+//   undefined.
+Tensor linear(const Tensor& x, const Weight& weight, const Tensor& bias = Tensor(),
+              Activation activation = Activation::none, const Tensor& residual = Tensor());
+
+// linear(activation(linear(x, w1, b1)), w2, b2) + residual as one op: the backward pass multiplies by the activation's
+// derivative inside the product. w1 [inner, in], w2 [out, inner].
+Tensor feed_forward(const Tensor& x, const Weight& w1, const Tensor& b1, Activation activation, const Weight& w2,
+                    const Tensor& b2, const Tensor& residual = Tensor());
+
+}  // namespace heed

@@ -1,0 +1,103 @@
+#include "heed/ops/weight.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "heed/base/memory.h"
+#include "heed/base/random.h"
+#include "heed/nn/initializer.h"
+
+namespace heed {
+namespace {
+
+constexpr std::int64_t kRows = 3;
+
+Tensor noise(const char* name, const Shape& shape) {
+  Tensor x = Tensor::empty(shape, DType::f64);
+  Initializer::normal(1).fill(x, 1, stream_id(name));
+  return x;
+}
+
+// Both products against plain loops over the parameter as it is now.
+void expect_products(const Weight& weight) {
+  const std::int64_t out = weight.out(), in = weight.in();
+  const Tensor x = noise("x", {kRows, in}), dy = noise("dy", {kRows, out});
+  std::vector<double> y(static_cast<std::size_t>(kRows * out)), dx(static_cast<std::size_t>(kRows * in));
+  weight.apply(kRows, x.data<double>(), y.data());
+  weight.apply_transposed(kRows, dy.data<double>(), dx.data());
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    for (std::int64_t o = 0; o < out; ++o) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < in; ++i) sum += x.at({row, i}) * weight.parameter().at({o, i});
+      ASSERT_NEAR(y[static_cast<std::size_t>(row * out + o)], sum, 1e-12) << row << ' ' << o;
+    }
+    for (std::int64_t i = 0; i < in; ++i) {
+      double sum = 0;
+      for (std::int64_t o = 0; o < out; ++o) sum += dy.at({row, o}) * weight.parameter().at({o, i});
+      ASSERT_NEAR(dx[static_cast<std::size_t>(row * in + i)], sum, 1e-12) << row << ' ' << i;
+    }
+  }
+}
+
+TEST(Weight, FollowsItsParameter) {
+  Weight weight(noise("first", {6, 4}));
+  expect_products(weight);
+  weight.parameter().mutable_data<double>()[5] = 7;  // written to
+  expect_products(weight);
+  weight.parameter() = noise("second", {6, 4});  // replaced
+  expect_products(weight);
+  const Tensor large = noise("large", {12, 4});
+  weight.parameter() = large.sliced(0, 0, 6);
+  expect_products(weight);
+  weight.parameter() = large.sliced(0, 3, 9);  // the same bytes from another place on
+  expect_products(weight);
+  weight.parameter() = large.sliced(0, 0, 6).reshaped({4, 6}).transposed(0, 1);  // and in another order
+  expect_products(weight);
+}
+
+// LoRA replaces the parameter at every step, and the pool gives the new tensor the bytes of the old one.
+TEST(Weight, KnowsAReplacementInTheSameMemory) {
+  Weight weight(noise("step", {6, 4}));
+  for (int step = 0; step < 4; ++step) {
+    expect_products(weight);
+    const void* before = weight.parameter().storage().get();
+    weight.parameter() = Tensor();
+    weight.parameter() = noise(std::to_string(step).c_str(), {6, 4});
+    // Whether the address is the same is the allocator's business; the products may not depend on it.
+    RecordProperty("same_address", before == weight.parameter().storage().get() ? "yes" : "no");
+  }
+}
+
+TEST(Weight, IsPackedOnceForAllCopies) {
+  const Weight weight(noise("w", {64, 64}));
+  const Weight copy = weight, detached = weight.detach();
+  expect_products(weight);
+  const auto packed = pool_stats().in_use_bytes;
+  expect_products(copy);
+  expect_products(detached);
+  EXPECT_EQ(pool_stats().in_use_bytes, packed);
+  expect_products(Weight(weight.parameter()));  // forms of its own, which go with it
+  EXPECT_EQ(pool_stats().in_use_bytes, packed);
+}
+
+TEST(Weight, ThreadsWaitForOnePackedForm) {
+  constexpr std::int64_t kWidth = 512;
+  constexpr std::size_t kThreads = 8, kPackedBytes = kWidth * kWidth * sizeof(double);
+  const Weight weight(noise("w", {kWidth, kWidth}));
+  const Tensor x = noise("x", {1, kWidth});
+  std::vector<std::vector<double>> y(kThreads, std::vector<double>(kWidth));
+  const auto before = pool_stats().in_use_bytes;
+  pool_reset_peak();
+  {
+    std::vector<std::jthread> callers;
+    for (auto& result : y) callers.emplace_back([&] { weight.apply(1, x.data<double>(), result.data()); });
+  }
+  EXPECT_GE(pool_stats().peak_bytes - before, kPackedBytes);
+  EXPECT_LT(pool_stats().peak_bytes - before, 2 * kPackedBytes);  // never two of them
+  for (const auto& result : y) EXPECT_EQ(result, y[0]);
+  expect_products(weight);
+}
+
+}  // namespace
+}  // namespace heed
