@@ -12,8 +12,8 @@
 #include "heed/base/utf8.h"
 #include "heed/data/data_check.h"
 #include "heed/engine/load.h"
-#include "heed/tasks/tag_words.h"
-#include "heed/train/dataset.h"
+#include "heed/tasks/word_places.h"
+#include "heed/train/head_plan.h"
 #include "progress.h"
 #include "support_data.h"
 #include "verbs.h"
@@ -111,7 +111,7 @@ ToCheck files_of_config(const std::string& file) {
   const TrainConfig config = read_train_config(file);
   ToCheck all{.model = config.model.from, .max_tokens = static_cast<std::size_t>(config.model.max_tokens)};
   for (const auto* files : {&config.data.train, &config.data.dev, &config.data.test}) {
-    for (const std::string& each : *files) all.sources.push_back(data_source(config, head_plans(config)[0], each));
+    for (const auto& heads : data_sources(config, {head_plans(config)[0]}, *files)) all.sources.push_back(heads[0]);
   }
   return all;
 }
@@ -124,13 +124,13 @@ int check(const CheckOptions& options) {
     for (const std::string& file : options.files) all.sources.push_back(options.source_of(file));
   }
   DataCheckOptions checks;
-  std::optional<TextPipeline> model;
+  std::optional<LoadedModel> model;
   if (!all.model.empty()) {
     model = load(all.model);
-    checks.max_length = all.max_tokens > 0 ? all.max_tokens : model->model().max_tokens();
+    checks.max_length = all.max_tokens > 0 ? all.max_tokens : model->max_tokens();
     checks.length = [&model](const Row& row) {
-      const std::string text = row.words.empty() ? row.text : join_words(row.words).text;
-      const text::Tokenizer& tokenizer = model->model().tokenizer();
+      const std::string text = row.words.empty() ? row.text : join_words(row.words);
+      const text::Tokenizer& tokenizer = model->tokenizer();
       return row.pair ? tokenizer.encode(text, *row.pair).size() : tokenizer.encode(text).size();
     };
   }

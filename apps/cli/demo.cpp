@@ -15,6 +15,7 @@
 #include "heed/engine/load.h"
 #include "heed/explain/page.h"
 #include "heed/kernels/target.h"
+#include "heed/tasks/tag.h"
 #include "support_data.h"
 #include "train_printer.h"
 #include "verbs.h"
@@ -83,12 +84,12 @@ std::string characters(const std::string& text, std::int64_t start, std::int64_t
   return text.substr(from, to - from);
 }
 
-void show(const TextPipeline& intents, const TextPipeline& slots, const SupportMessage& message) {
-  const Look look = look_at(intents.model(), message.text, {.maps = false});
+void show(const LoadedModel& intents, const LoadedModel& slots, const SupportMessage& message) {
+  const Look look = look_at(intents, message.text, {.maps = false});
   const LabelScore& best = look.evidence->labels.front();
   fmt::print("  {}\n    {} ({:.0f} %){}\n", marked(look), best.label, 100 * static_cast<double>(best.score),
              best.label == message.intent ? "" : ", expected " + message.intent);
-  const auto found = slots.tag({message.text}, {.aggregation = Aggregation::first});
+  const auto found = tag(slots, {message.text}, {.aggregation = "first"});
   for (const Entity& entity : found.front()) {
     fmt::print("    {}: {}\n", entity.label, characters(message.text, entity.start, entity.end));
   }
@@ -100,16 +101,16 @@ int demo(const std::string& output, std::int64_t epochs) {
   write_support_data(data, folder / "data");
   fmt::print(
       "{} messages to the support of a shop, made by a grammar. An encoder learns from nothing what each is about\n"
-      "(one label) and which words are products, dates, amounts ... (one label a word); on {} threads, {}.\n\n",
+      "(one label) and which words are products, dates, amounts ... (one label per word); on {} threads, {}.\n\n",
       data.train.size(), current_threads(), kernels::target_name());
   TrainPrinter printer;
   Trainer(demo_config(folder, epochs), printer, false).run();
 
-  const TextPipeline intents = load(folder / "model"), slots = load(folder / "model" / "slots");
+  const LoadedModel intents = load(folder / "model"), slots = load(folder / "model" / "slots");
   fmt::print("\nMessages that it has never seen, with the words that spoke for the intent marked:\n");
   for (std::size_t i = 0; i < 5; ++i) show(intents, slots, data.test[i * data.test.size() / 5]);
   const fs::path page = folder / "attention.html";
-  write_page(look_at(intents.model(), data.test[0].text), "the demo's model", page);
+  write_page(look_at(intents, data.test[0].text), "the demo's model", page);
   const std::string model = (folder / "model").string();
   fmt::print(
       "\nTry next:\n"

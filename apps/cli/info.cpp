@@ -7,9 +7,8 @@
 #include <memory>
 
 #include "heed/base/utf8.h"
-#include "heed/io/model_folder.h"
-#include "heed/models/encoder_model.h"
-#include "heed/text/legacy.h"
+#include "heed/engine/load.h"
+#include "heed/tasks/embed.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -35,38 +34,17 @@ std::string joined(const std::vector<std::string>& names, std::size_t most) {
   return names.size() > most ? text + fmt::format(", ... ({} in all)", names.size()) : text;
 }
 
-std::string positions(const EncoderConfig& config) {
-  switch (config.position_kind) {
-    case TextPositions::absolute: return "absolute";
-    case TextPositions::relative_key: return "relative to keys";
-    case TextPositions::relative_key_query: return "relative to keys and queries";
-    case TextPositions::absolute_and_bias: return "absolute, and a bias by distance";
+std::string verbs_for(const Model& model) {
+  std::string list;
+  for (const Task* task : tasks()) {
+    if (task->supports(model)) list += (list.empty() ? "" : ", ") + task->verb;
   }
-  return "";
+  return list;
 }
 
-std::string verbs_for(const EncoderModel& model) {
-  switch (model.head()) {
-    case Head::sequence_classification:
-      return model.config().labels.size() == 1 ? "classify, rerank, embed" : "classify, embed";
-    case Head::next_sentence: return "classify, embed";
-    case Head::token_classification: return "tag, embed";
-    case Head::masked_lm: return "fill-mask, embed";
-    case Head::question_answering: return "answer, embed";
-    case Head::none:
-    case Head::replaced_token: return "embed, similarity";
-  }
-  return "";
-}
-
-// Parameters by the part of the model they belong to: "encoder.layer.3" together.
-std::map<std::string, std::int64_t> parameters_by_part(EncoderModel& model) {
-  std::map<std::string, std::int64_t> parts;
-  for (const auto& [name, parameter] : named_parameters(model)) {
-    const bool head = name.starts_with("head."), layer = name.starts_with("encoder.layer.");
-    const bool pooler = name.starts_with("encoder.pooler.");
-    parts[head ? "head" : layer ? "layers" : pooler ? "pooler" : "embeddings"] += parameter->count();
-  }
+std::map<ParameterPlace::Part, std::int64_t> parameters_by_part(const Model& model) {
+  std::map<ParameterPlace::Part, std::int64_t> parts;
+  for (const auto& [name, parameter] : named_parameters(model)) parts[model.place(name).part] += parameter->count();
   return parts;
 }
 
@@ -84,26 +62,30 @@ void border(const char* left, const char* right) {
   fmt::print("  {}{}{}\n", left, line, right);
 }
 
-void picture(const EncoderModel& model, const std::map<std::string, std::int64_t>& parts) {
-  const EncoderConfig& config = model.config();
-  const auto part = [&](const std::string& name) { return parts.contains(name) ? parts.at(name) : 0; };
+void picture(const Model& model) {
+  using Part = ParameterPlace::Part;
+  const ModelInfo& info = model.info();
+  const auto parts = parameters_by_part(model);
+  const auto part = [&](Part name) { return parts.contains(name) ? parts.at(name) : 0; };
   fmt::print("\n");
   border("┌", "┐");
-  if (model.head() != Head::none) {
-    box("head", std::string(to_string(model.head())), part("head"));
+  if (model.head() != HeadKind::none) {
+    box("head", std::string(to_string(model.head())), part(Part::head));
     border("├", "┤");
   }
-  if (part("pooler") > 0) {
-    box("pooler", "first token", part("pooler"));
+  if (part(Part::pooler) > 0) {
+    box("pooler", "first token", part(Part::pooler));
     border("├", "┤");
   }
-  box("feed-forward", fmt::format("{} → {} → {}", config.width, config.inner, config.width), 0);
-  box("attention", fmt::format("{} heads of {}", config.heads, config.width / config.heads), 0);
-  box(fmt::format("× {} layers", config.layers), config.groups < config.layers ? "(shared weights)" : "",
-      part("layers"));
+  if (info.intermediate_size > 0) {
+    box("feed-forward", fmt::format("{} → {} → {}", info.hidden_size, info.intermediate_size, info.hidden_size), 0);
+  }
+  if (info.heads > 0) box("attention", fmt::format("{} heads of {}", info.heads, info.hidden_size / info.heads), 0);
+  box(fmt::format("× {} layers", info.layers), info.shared_layers ? "(shared weights)" : "", part(Part::layers));
   border("├", "┤");
-  box("embeddings", fmt::format("{} words, {} positions, {} types", config.vocabulary, config.positions, config.types),
-      part("embeddings"));
+  box("embeddings",
+      fmt::format("{} words, {} positions, {} types", info.vocab_size, info.position_rows, info.type_vocab_size),
+      part(Part::embeddings));
   border("└", "┘");
 }
 
@@ -116,31 +98,29 @@ std::string file_sizes(const std::filesystem::path& folder) {
 }
 
 int info(const std::string& directory) {
-  const ModelFolder folder(directory);
-  const auto model = load_encoder(folder);
-  const text::Tokenizer tokenizer = text::load_tokenizer(folder.transformer());
-  const EncoderConfig& config = model->config();
-  const std::int64_t parameters = count_parameters(*model);
-  row("architecture", architecture_name(*find_encoder_family(config.model_type), model->head()));
-  row("width",
-      fmt::format("{}, {} layers, {} heads, {} inner", config.width, config.layers, config.heads, config.inner));
-  row("positions", fmt::format("{}; texts up to {} tokens", positions(config), config.max_tokens()));
+  const LoadedModel loaded = load(directory);
+  const Model& model = loaded.model();
+  const ModelInfo& info = model.info();
+  const std::int64_t parameters = count_parameters(model);
+  row("architecture", model.architecture());
+  row("sizes", fmt::format("{} hidden, {} layers, {} heads, {} intermediate", info.hidden_size, info.layers, info.heads,
+                           info.intermediate_size));
+  row("positions", fmt::format("{}; texts up to {} tokens", info.positions, info.max_tokens));
   row("parameters", grouped(parameters));
-  row("memory", megabytes(4.0 * static_cast<double>(parameters)) + " as f32; " + file_sizes(folder.transformer()) +
-                    " in the files");
-  const Json kind = tokenizer.model().to_json();
+  row("memory", megabytes(4.0 * static_cast<double>(parameters)) + " as f32; " +
+                    file_sizes(loaded.folder().transformer()) + " in the files");
+  const Json kind = loaded.tokenizer().model().to_json();
   row("tokenizer", fmt::format("{}, {} tokens", json_optional<std::string>(kind, "type", "WordPiece", "tokenizer"),
-                               tokenizer.vocabulary_size()));
-  if (model->head() == Head::sequence_classification || model->head() == Head::token_classification) {
-    row("labels", joined(config.labels, 12));
+                               loaded.tokenizer().vocabulary_size()));
+  if (model.head() == HeadKind::sequence_classification || model.head() == HeadKind::token_classification) {
+    row("labels", joined(loaded.labels(), 12));
   }
-  if (const auto& sentence = folder.sentence_embedding()) {
-    static constexpr const char* kPoolings[] = {"cls", "mean", "max"};
-    row("embedding", fmt::format("{} pooling{}", kPoolings[static_cast<int>(sentence->pooling)],
-                                 sentence->normalize ? ", normalised" : ""));
+  if (const auto& sentence = loaded.folder().sentence_embedding()) {
+    row("embedding",
+        fmt::format("{} pooling{}", to_string(sentence->pooling), sentence->normalize ? ", normalised" : ""));
   }
-  row("good for", verbs_for(*model));
-  picture(*model, parameters_by_part(*model));
+  row("good for", verbs_for(model));
+  picture(model);
   return 0;
 }
 

@@ -126,7 +126,7 @@ class AttentionRecall : public RecallModel {
   }
 
  private:
-  MultiHeadAttention attention_{{.width = kWidth, .heads = 1, .fused = false}};
+  MultiHeadAttention attention_{kWidth, {.heads = 1, .fused = false}};
 };
 
 // The recurrent model whose parameter count comes closest to `parameters`.

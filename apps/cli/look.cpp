@@ -44,9 +44,9 @@ struct Link {
 std::vector<Link> strongest_links(const Look& look) {
   const auto& special = look.text.encoding.special_mask;
   std::vector<Link> links;
-  for (std::int64_t layer = 0; layer < look.attention.layers(); ++layer) {
-    const Tensor& keys = look.attention.link_keys[static_cast<std::size_t>(layer)];
-    const Tensor& weights = look.attention.link_weights[static_cast<std::size_t>(layer)];
+  for (std::int64_t layer = 0; layer < look.attention.layer_count(); ++layer) {
+    const Tensor& keys = look.attention.layers[static_cast<std::size_t>(layer)].link_keys;
+    const Tensor& weights = look.attention.layers[static_cast<std::size_t>(layer)].link_weights;
     for (std::int64_t head = 0; head < keys.size(1); ++head) {
       Link best{layer, head, 0, 0, 0};
       for (std::int64_t i = 0; i < keys.size(0) * keys.size(2); ++i) {
@@ -69,7 +69,7 @@ void print_attention(const Look& look) {
   const TextAttention& attention = look.attention;
   fmt::print("Entropy of the heads in bits, mean over {} tokens (0: one token is looked at, {:.2f}: all alike)\n",
              attention.tokens(), std::log2(static_cast<double>(attention.tokens())));
-  for (std::int64_t layer = 0; layer < attention.layers(); ++layer) {
+  for (std::int64_t layer = 0; layer < attention.layer_count(); ++layer) {
     fmt::print("  layer {:2}", layer + 1);
     for (std::int64_t head = 0; head < attention.heads(); ++head) {
       fmt::print(" {:5.2f}", attention.mean_entropy(layer, head) / std::numbers::ln2);
@@ -106,13 +106,13 @@ void look(const Options& options) {
   if (options.threads > 0) limit.emplace(options.threads);
   LookOptions asked{.maps = !options.html.empty(), .gradients = {.steps = options.steps}};
   for (const std::string& name : options.full) asked.full.push_back(head_named(name));
-  const TextPipeline model = load(options.model);
+  const LoadedModel model = load(options.model);
   const TextInput input = options.pair.empty() ? TextInput(options.text) : TextInput(options.text, options.pair);
-  const Look found = look_at(model.model(), input, asked);
+  const Look found = look_at(model, input, asked);
   if (!options.html.empty()) {
     write_page(found, folder_name(options.model), options.html);
     return fmt::print("{}: {} tokens, {} layers of {} heads\n", options.html, found.attention.tokens(),
-                      found.attention.layers(), found.attention.heads());
+                      found.attention.layer_count(), found.attention.heads());
   }
   print_attention(found);
   if (found.evidence) print_evidence(found);

@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "heed/base/file.h"
-#include "heed/base/parallel.h"
 #include "heed/base/utf8.h"
 #include "progress.h"
 
@@ -20,7 +19,6 @@ namespace {
 
 // Enough for full batches of like lengths, few enough for the bar to move.
 constexpr std::size_t kPortion = 512;
-constexpr const char* kCommandLine = "the command line";
 
 // Standard output, or a file that is put in place when everything is written.
 class Output {
@@ -46,7 +44,7 @@ class Output {
   std::optional<AtomicFile> file_;
 };
 
-void run_file(const TextOptions& options, const TextPipeline& model, const AnswerLines& answer, Output& output) {
+void run_file(const TextOptions& options, const AnswerLines& answer, Output& output) {
   std::error_code unknown;
   const auto bytes = std::filesystem::file_size(options.input, unknown);
   std::optional<ShareProgress> progress;
@@ -55,7 +53,7 @@ void run_file(const TextOptions& options, const TextPipeline& model, const Answe
   std::size_t done = 0;
   const auto flush = [&] {
     if (portion.empty()) return;
-    output.write(answer(model, portion));
+    output.write(answer(portion));
     portion.clear();
     if (progress) progress->show(std::min(1.0, static_cast<double>(done) / static_cast<double>(bytes)));
   };
@@ -71,24 +69,6 @@ void run_file(const TextOptions& options, const TextPipeline& model, const Answe
 
 std::string InputLine::text_of(const std::string& name) const {
   return fields.is_null() ? text : json_required<std::string>(fields, name, where);
-}
-
-std::pair<std::string, std::vector<std::string>> InputLine::group_of(const std::string& name,
-                                                                     const std::string& more) const {
-  if (!fields.is_null()) {
-    const auto rest = json_required<Json>(fields, more, where);
-    return {
-        json_required<std::string>(fields, name, where),
-        rest.is_string() ? std::vector{rest.get<std::string>()} : json_as<std::vector<std::string>>(rest, more, where)};
-  }
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('\t', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  HEED_CHECK_AS(bad_format, parts.size() > 1, where, ": has no tab, expected ", name, ", a tab and ", more);
-  return {parts[0], {parts.begin() + 1, parts.end()}};
 }
 
 void for_each_line(const std::string& path, const std::function<void(InputLine)>& use) {
@@ -120,38 +100,13 @@ void add_text_options(CLI::App& verb, TextOptions& options, const std::string& t
 }
 
 void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const AnswerLines& answer) {
-  if (options.input.empty() && given.empty()) throw CLI::RequiredError("TEXT or --input");
-  std::optional<ThreadLimit> limit;
-  if (options.threads > 0) limit.emplace(options.threads);
-  const TextPipeline model = load(options.model);
   Output output(options.output);
   if (options.input.empty()) {
-    output.write(answer(model, given));
+    output.write(answer(given));
   } else {
-    run_file(options, model, answer, output);
+    run_file(options, answer, output);
   }
   output.finish();
-}
-
-std::vector<InputLine> given_texts(const TextOptions& options) {
-  std::vector<InputLine> lines;
-  for (const std::string& text : options.texts) lines.push_back({text, {}, kCommandLine});
-  return lines;
-}
-
-std::vector<InputLine> given_group(Json fields) {
-  return {{"", std::move(fields), kCommandLine}};
-}
-
-std::string json_line(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::vector<std::string> texts_of(const std::vector<InputLine>& lines, const std::string& name) {
-  std::vector<std::string> texts;
-  texts.reserve(lines.size());
-  for (const InputLine& line : lines) texts.push_back(line.text_of(name));
-  return texts;
 }
 
 }  // namespace heed::cli

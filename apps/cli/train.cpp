@@ -29,7 +29,7 @@ int run(TrainConfig config, bool resume) {
   const std::string output = config.output;
   TrainPrinter printer;
   Trainer trainer(std::move(config), printer, resume);
-  fmt::print("{} samples, {} tokens an epoch, {} parameters to train, {} steps{}\n", trainer.train_data().size(),
+  fmt::print("{} samples, {} tokens per epoch, {} parameters to train, {} steps{}\n", trainer.train_data().size(),
              trainer.train_data().tokens(), trainer.parameters(), trainer.total_steps(),
              trainer.steps_done() > 0 ? fmt::format(", {} of them done", trainer.steps_done()) : "");
   std::fflush(stdout);
@@ -52,10 +52,10 @@ void add_train(CLI::App& app, int& result) {
     std::vector<std::string> overrides;
   };
   const auto options = std::make_shared<Options>();
-  verb->add_option("CONFIG", options->config, "JSON, comments allowed; or name=value behind --resume");
+  verb->add_option("CONFIG", options->config, "JSON, comments allowed; or name=value after --resume");
   verb->add_option("OVERRIDES", options->overrides, "name=value: optimizer.learning_rate=3e-5");
   verb->add_option("--resume", options->resume, "go on with the run of this output folder");
-  verb->add_option("--init", options->init, "write a commented config for classify, tag, mlm, answer or embed");
+  verb->add_option("--init", options->init, "write a commented config for a task: " + trainable_tasks());
   verb->footer("heed train --init classify > sst2.json\nheed train sst2.json epochs=2\nheed train --resume runs/sst2");
   verb->callback([options, &result] {
     if (!options->init.empty()) {

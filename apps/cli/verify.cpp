@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "heed/engine/load.h"
-#include "heed/tasks/verify.h"
+#include "heed/explain/verify.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -24,8 +24,8 @@ void print_table(const Verification& verification) {
 }
 
 int verify_folder(const std::string& directory, const std::string& dump, std::optional<double> tolerance) {
-  const TextPipeline pipeline = load(directory);
-  const Verification verification = verify(pipeline.model(), SafetensorsFile(dump), tolerance);
+  const LoadedModel model = load(directory);
+  const Verification verification = verify(model, SafetensorsFile(dump), tolerance);
   print_table(verification);
   const TensorCheck* first = verification.first_difference();
   if (!first) {

@@ -10,6 +10,8 @@
 #include "heed/engine/load.h"
 #include "heed/explain/page.h"
 #include "heed/explain/similarity.h"
+#include "heed/tasks/similarity.h"
+#include "option_flags.h"
 #include "tables.h"
 #include "verbs.h"
 
@@ -18,7 +20,7 @@ namespace {
 
 struct Options {
   std::string model, first, second, html;
-  EmbedOptions embed;
+  Json embed = Json::object();
   int threads = 0;
 };
 
@@ -56,8 +58,8 @@ void print_texts(const SimilarityExplanation& found) {
 void why_similar(const Options& options) {
   std::optional<ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
-  const TextPipeline model = load(options.model);
-  const SimilarityExplanation found = explain_similarity(model.model(), options.first, options.second, options.embed);
+  const LoadedModel model = load(options.model);
+  const SimilarityExplanation found = explain_similarity(model, options.first, options.second, options_from<EmbedOptions>(options.embed));
   if (!options.html.empty()) {
     write_page(found, folder_name(options.model), options.html);
     return fmt::print("{}: cosine {:.4f}\n", options.html, found.cosine);
@@ -75,7 +77,7 @@ void add_why_similar(CLI::App& app, int& result) {
   verb->add_option("--model", options->model, "folder of a HuggingFace model")->required();
   verb->add_option("A", options->first, "a text")->required();
   verb->add_option("B", options->second, "another text")->required();
-  add_embedding_options(*verb, options->embed);
+  add_option_flags(*verb, similarity_task().options.list(), kForPredict, options->embed);
   verb->add_option("--html", options->html, "page to write instead of the tables: one file, works offline");
   verb->add_option("--threads", options->threads, "default: what this machine has")->check(CLI::Range(1, 1024));
   verb->footer("heed why-similar --model all-MiniLM-L6-v2 \"a cat sleeps\" \"a kitten naps\"");

@@ -1,40 +1,12 @@
 #include "heed/explain/attention.h"
 
-#include <string_view>
-
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"
+#include "heed/tensor/autograd.h"
 
 namespace heed {
 namespace {
-
-// Taps of "<path>.attention.<what>" come layer after layer, each layer's "link_weights" last.
-class AttentionProbe : public Probe {
- public:
-  AttentionProbe(TextAttention& found, const UseWeights& use) : found_(found), use_(use) {}
-
-  bool wants(std::string_view name) const override { return use_ && name.find(kWeights) != name.npos; }
-  void on_tensor(std::string_view name, const Tensor& value) override {
-    if (name.ends_with(".attention.entropy")) found_.entropy.push_back(value);
-    if (name.ends_with(".attention.maximum")) found_.maximum.push_back(value);
-    if (name.ends_with(".attention.link_keys")) found_.link_keys.push_back(value);
-    if (name.ends_with(".attention.link_weights")) {
-      found_.link_weights.push_back(value);
-      head_ = 0;
-    }
-    if (use_ && name.find(kWeights) != name.npos) {
-      use_(static_cast<std::int64_t>(found_.link_weights.size()), head_++, value);
-    }
-  }
-
- private:
-  static constexpr std::string_view kWeights = ".attention.weights.0.";  // of sequence 0, the only one
-
-  TextAttention& found_;
-  const UseWeights& use_;
-  std::int64_t head_ = 0;
-};
 
 Tensor identity(std::int64_t size) {
   Tensor eye = Tensor::zeros({size, size});
@@ -45,7 +17,7 @@ Tensor identity(std::int64_t size) {
 }  // namespace
 
 double TextAttention::mean_entropy(std::int64_t layer, std::int64_t head) const {
-  const Tensor& values = entropy.at(static_cast<std::size_t>(layer));
+  const Tensor& values = layers.at(static_cast<std::size_t>(layer)).entropy;
   HEED_CHECK(head >= 0 && head < values.size(1), "[mean_entropy] head ", head, " of ", values.size(1));
   double sum = 0;
   for (std::int64_t t = 0; t < values.size(0); ++t) {
@@ -54,16 +26,14 @@ double TextAttention::mean_entropy(std::int64_t layer, std::int64_t head) const 
   return values.size(0) > 0 ? sum / static_cast<double>(values.size(0)) : 0;
 }
 
-TextAttention attention_of(const TextModel& model, const text::Encoding& encoding, const UseWeights& use) {
+TextAttention attention_of(const LoadedModel& model, const text::Encoding& encoding,
+                           const AttentionRecord::UseWeights& use) {
   HEED_CHECK(encoding.size() > 0, "[attention_of] the text has no tokens");
   const NoGrad no_grad;
-  TextAttention found;
-  AttentionProbe probe(found, use);
-  const std::size_t only = 0;
-  const EncoderInput input =
-      pack_encodings(std::span(&encoding, 1), std::span(&only, 1), model.encoder().config().types > 1);
-  found.output = model.encoder().forward(input, Context::watched_by(probe));
-  return found;
+  AttentionRecord record(use);
+  const Inputs inputs = pack_encodings(std::span(&encoding, 1), model.model().info());
+  ModelOutput output = model.model().forward(inputs, Context::watched_by(record));
+  return {record.layers(), std::move(output)};
 }
 
 AttentionRollout::AttentionRollout(std::int64_t tokens, std::int64_t heads)

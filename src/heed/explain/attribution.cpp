@@ -5,16 +5,17 @@
 
 #include "heed/base/error.h"
 #include "heed/ops/reduce.h"
+#include "heed/tensor/autograd.h"
 
 namespace heed {
 namespace {
 
 // The text of a token, "" if there is none.
-std::string spelling(const TextModel& model, const std::optional<std::int32_t>& id) {
+std::string spelling(const LoadedModel& model, const std::optional<std::int32_t>& id) {
   return id ? std::string(model.tokenizer().id_to_token(*id).value_or("")) : "";
 }
 
-double value_of(const Score& score, const EncoderInput& input) {
+double value_of(const Score& score, const Inputs& input) {
   const NoGrad no_grad;
   const Tensor value = score(input);
   HEED_CHECK(value.shape() == Shape({1}), "[explain] score of one sequence has shape ", value.shape(),
@@ -27,14 +28,14 @@ struct Path {
   Tensor from, to;
 };
 
-Path path_of(const TextModel& model, const text::Encoding& encoding, const std::optional<std::int32_t>& padding) {
+Path path_of(const LoadedModel& model, const text::Encoding& encoding, const std::optional<std::int32_t>& padding) {
   const NoGrad no_grad;
-  const TextEncoder& encoder = model.encoder().encoder();
-  const EncoderInput input = repeated_input(model, encoding, 1);
-  const Tensor to = encoder.word_vectors(input.ids.values);
+  const Embedding& words = model.model().backbone()->words();
+  const Inputs input = repeated_input(model, encoding, 1);
+  const Tensor to = words.forward(input.ids.values);
   Tensor from = to.clone();
   const std::int64_t width = to.size(1);
-  const std::vector<float> nothing = padding ? encoder.word_vectors(Tensor::from({*padding}, {1})).to_vector<float>()
+  const std::vector<float> nothing = padding ? words.forward(Tensor::from({*padding}, {1})).to_vector<float>()
                                              : std::vector<float>(static_cast<std::size_t>(width), 0);
   for (std::size_t t = 0; t < encoding.size(); ++t) {
     if (encoding.special_mask[t]) continue;
@@ -97,36 +98,36 @@ double Attribution::gap() const {
   return score - baseline_score - sum;
 }
 
-Attribution integrated_gradients(const TextModel& model, const text::Encoding& encoding, const Score& score,
+Attribution integrated_gradients(const LoadedModel& model, const text::Encoding& encoding, const Score& score,
                                  const IntegratedGradientsOptions& options) {
   HEED_CHECK(encoding.size() > 0, "[integrated_gradients] the text has no tokens");
   HEED_CHECK(options.steps > 0, "[integrated_gradients] steps are 0, expected at least 1");
-  const auto padding = model.special_id("pad_token");
+  const auto padding = model.special().id("pad_token");
   const Path path = path_of(model, encoding, padding);
-  EncoderInput input = repeated_input(model, encoding, 1);
+  Inputs input = repeated_input(model, encoding, 1);
   Attribution result{.tokens = std::vector<double>(encoding.size(), 0),
                      .score = value_of(score, input),
                      .steps = options.steps,
                      .baseline = spelling(model, padding)};
-  input.word_vectors = path.from;
+  input.vectors = path.from;
   result.baseline_score = value_of(score, input);
 
   const std::size_t together = std::clamp<std::size_t>(options.token_budget / encoding.size(), 1, options.steps);
   const GradMode record_gradients(true);
   for (std::size_t first = 0; first < options.steps; first += together) {
     const std::size_t count = std::min(together, options.steps - first);
-    EncoderInput batch = repeated_input(model, encoding, count);
-    batch.word_vectors = points(path, first, count, options.steps);
-    batch.word_vectors.set_requires_grad();
+    Inputs batch = repeated_input(model, encoding, count);
+    batch.vectors = points(path, first, count, options.steps);
+    batch.vectors.set_requires_grad();
     backward(sum(score(batch)));
-    add_products(path, batch.word_vectors.grad(), result.tokens);
+    add_products(path, batch.vectors.grad(), result.tokens);
   }
   for (double& each : result.tokens) each /= static_cast<double>(options.steps);
   return result;
 }
 
-Occlusion occlude(const TextModel& model, const ReadText& text, const Score& score) {
-  const auto mask = model.special_id("mask_token");
+Occlusion occlude(const LoadedModel& model, const ReadText& text, const Score& score) {
+  const auto mask = model.special().id("mask_token");
   const std::size_t n = text.tokens.size();
   std::vector<text::Encoding> variants;
   std::vector<double*> results;
@@ -145,12 +146,17 @@ Occlusion occlude(const TextModel& model, const ReadText& text, const Score& sco
     for (std::size_t t = word.first; t < word.first + word.count; ++t) ask(t, 1, found.tokens[t]);
   }
   const double whole = value_of(score, repeated_input(model, text.encoding, 1));
-  model.for_each_batch(variants, [&](const std::vector<std::size_t>& chosen, const EncoderInput& input) {
-    const Tensor values = score(input);
+  const NoGrad no_grad;
+  std::vector<std::size_t> lengths;
+  for (const text::Encoding& variant : variants) lengths.push_back(variant.size());
+  for (const auto& chosen : plan_batches(lengths, model.token_budget())) {
+    std::vector<text::Encoding> together;
+    for (const std::size_t i : chosen) together.push_back(std::move(variants[i]));
+    const Tensor values = score(pack_encodings(together, model.model().info()));
     for (std::size_t b = 0; b < chosen.size(); ++b) {
       *results[chosen[b]] = whole - values.at({static_cast<std::int64_t>(b)});
     }
-  });
+  }
   for (std::size_t w = 0; w < text.words.size(); ++w) {
     if (text.words[w].count == 1) found.tokens[text.words[w].first] = found.words[w];
   }

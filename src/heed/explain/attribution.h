@@ -28,7 +28,7 @@ struct Attribution {
   double gap() const;
 };
 
-Attribution integrated_gradients(const TextModel& model, const text::Encoding& encoding, const Score& score,
+Attribution integrated_gradients(const LoadedModel& model, const text::Encoding& encoding, const Score& score,
                                  const IntegratedGradientsOptions& options = {});
 
 // score(text) - score(text without the token, or the word). Without is: the mask token in its place, or, for
@@ -38,6 +38,6 @@ struct Occlusion {
   std::string replacement{};  // the mask token; "" where tokens were taken out
 };
 
-Occlusion occlude(const TextModel& model, const ReadText& text, const Score& score);
+Occlusion occlude(const LoadedModel& model, const ReadText& text, const Score& score);
 
 }  // namespace heed

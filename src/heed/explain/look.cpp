@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-ClassifierEvidence evidence_of(const TextModel& model, const TextInput& input, const ReadText& text,
+ClassifierEvidence evidence_of(const LoadedModel& model, const TextInput& input, const ReadText& text,
                                const LookOptions& options) {
   ClassifierEvidence found{.labels = std::move(classify(model, {input}).front())};
   const auto best = std::ranges::find(model.labels(), found.labels.front().label);
@@ -31,31 +31,30 @@ void check_full(const LookOptions& options, const PageLayout& layout, std::int64
 }  // namespace
 
 PageLayout layout_of(const TextAttention& attention) {
-  return {attention.tokens(), attention.layers() * attention.heads(), attention.link_keys.front().size(2)};
+  return {attention.tokens(), attention.layer_count() * attention.heads(), attention.layers.front().link_keys.size(2)};
 }
 
-Look look_at(const TextModel& model, const TextInput& input, const LookOptions& options) {
+Look look_at(const LoadedModel& model, const TextInput& input, const LookOptions& options) {
   Look look{.text = read_text(model, input)};
   const auto tokens = static_cast<std::int64_t>(look.text.tokens.size());
-  const EncoderConfig& config = model.encoder().config();
-  const std::int64_t layers = config.layers * config.blocks_per_group;
-  const PageLayout layout(tokens, layers * config.heads, AttentionSummary().links);
-  check_full(options, layout, layers, config.heads);
+  const ModelInfo& info = model.model().info();
+  const PageLayout layout(tokens, info.attention_layers * info.heads, AttentionSummary().links);
+  check_full(options, layout, info.attention_layers, info.heads);
   const bool short_enough = look.text.tokens.size() <= kMostExplained;
   std::optional<AttentionRollout> rollout;
-  if (short_enough) rollout.emplace(tokens, config.heads);
+  if (short_enough) rollout.emplace(tokens, info.heads);
 
-  const UseWeights use = [&](std::int64_t layer, std::int64_t head, const Tensor& weights) {
+  const AttentionRecord::UseWeights use = [&](const Tap& tap, const Tensor& weights) {
     if (rollout) rollout->add(weights);
     if (!options.maps) return;
     look.maps.push_back(packed_map(weights, layout.block));
-    if (layout.block > 1 && std::ranges::count(options.full, std::pair(layer, head)) > 0) {
-      look.full[{layer, head}] = packed_map(weights, 1);
+    if (layout.block > 1 && std::ranges::count(options.full, std::pair(tap.layer, tap.head)) > 0) {
+      look.full[{tap.layer, tap.head}] = packed_map(weights, 1);
     }
   };
-  look.attention = attention_of(model, look.text.encoding, options.maps || rollout ? use : UseWeights());
+  look.attention = attention_of(model, look.text.encoding, options.maps || rollout ? use : nullptr);
   if (rollout) look.rollout = rollout->row(0);
-  if (short_enough && model.encoder().head() == Head::sequence_classification) {
+  if (short_enough && model.model().head() == HeadKind::sequence_classification) {
     look.evidence = evidence_of(model, input, look.text, options);
   }
   return look;

@@ -38,7 +38,7 @@ struct Look {
 // Occlusion and roll-out take time that grows with the square and the cube of the length.
 inline constexpr std::size_t kMostExplained = 512;
 
-Look look_at(const TextModel& model, const TextInput& input, const LookOptions& options = {});
+Look look_at(const LoadedModel& model, const TextInput& input, const LookOptions& options = {});
 
 // What the page of a look carries of its attention.
 PageLayout layout_of(const TextAttention& attention);

@@ -96,7 +96,7 @@ Json evidence_json(const ClassifierEvidence& found, const ReadText& text) {
 
 Json look_json(const Look& look, const PageLayout& layout, const std::string& model) {
   Json entropy = Json::array();
-  for (std::int64_t layer = 0; layer < look.attention.layers(); ++layer) {
+  for (std::int64_t layer = 0; layer < look.attention.layer_count(); ++layer) {
     Json heads = Json::array();
     for (std::int64_t head = 0; head < look.attention.heads(); ++head) {
       heads.push_back(rounded(look.attention.mean_entropy(layer, head) / std::numbers::ln2));
@@ -106,7 +106,7 @@ Json look_json(const Look& look, const PageLayout& layout, const std::string& mo
   Json data = text_json(look.text);
   data.update({{"kind", "attention"},
                {"model", model},
-               {"layers", look.attention.layers()},
+               {"layers", look.attention.layer_count()},
                {"heads", look.attention.heads()},
                {"block", layout.block},
                {"links", layout.links},
@@ -128,8 +128,8 @@ Json look_json(const Look& look, const PageLayout& layout, const std::string& mo
 void write_page(const Look& look, const std::string& model, const std::filesystem::path& path) {
   const TextAttention& attention = look.attention;
   const std::int64_t heads = attention.heads();
-  HEED_CHECK(static_cast<std::int64_t>(look.maps.size()) == attention.layers() * heads && !look.maps.empty(),
-             "[write_page] the look has ", look.maps.size(), " maps of ", attention.layers() * heads, " heads");
+  HEED_CHECK(static_cast<std::int64_t>(look.maps.size()) == attention.layer_count() * heads && !look.maps.empty(),
+             "[write_page] the look has ", look.maps.size(), " maps of ", attention.layer_count() * heads, " heads");
   const PageLayout layout = layout_of(attention);
   write_around(path, [&](AtomicFile& file) {
     file.write(element("application/json", "data", script_json(look_json(look, layout, model))));
@@ -137,7 +137,8 @@ void write_page(const Look& look, const std::string& model, const std::filesyste
       const auto layer = static_cast<std::int64_t>(i) / heads, head = static_cast<std::int64_t>(i) % heads;
       const auto at = static_cast<std::size_t>(layer);
       file.write(element("text/plain", name_of("links", layer, head),
-                         packed_links(attention.link_keys[at], attention.link_weights[at], head, layout.links)));
+                         packed_links(attention.layers[at].link_keys, attention.layers[at].link_weights, head,
+                                      layout.links)));
       file.write(element("text/plain", name_of("map", layer, head), look.maps[i]));
     }
     for (const auto& [place, map] : look.full) {

@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "heed/tensor/autograd.h"
 
 namespace heed {
 namespace {
@@ -20,9 +21,13 @@ double length_of_sum(const Tensor& rows) {
   return std::sqrt(squares);
 }
 
+std::span<const float> row(const Tensor& x, std::int64_t i) {
+  return {x.data<float>() + i * x.size(1), static_cast<std::size_t>(x.size(1))};
+}
+
 // <t_i, u_j> / (|sum t| |sum u|): n and m cancel out.
 Tensor products(const Tensor& t, const Tensor& u) {
-  const std::int64_t n = t.size(0), m = u.size(0), width = t.size(1);
+  const std::int64_t n = t.size(0), m = u.size(0);
   const double lengths = length_of_sum(t) * length_of_sum(u);
   Tensor matrix = Tensor::zeros({n, m}, DType::f64);
   double* out = matrix.mutable_data<double>();
@@ -30,7 +35,7 @@ Tensor products(const Tensor& t, const Tensor& u) {
     parallel_for(n, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         for (std::int64_t j = 0; j < m; ++j) {
-          out[i * m + j] = dot(t.data<float>() + i * width, u.data<float>() + j * width, width) / lengths;
+          out[i * m + j] = dot(row(t, i), row(u, j)) / lengths;
         }
       }
     });
@@ -38,9 +43,9 @@ Tensor products(const Tensor& t, const Tensor& u) {
   return matrix;
 }
 
-Tensor hidden_states(const TextModel& model, const ReadText& text) {
+Tensor hidden_states(const LoadedModel& model, const ReadText& text) {
   const NoGrad no_grad;
-  return model.encoder().encode(repeated_input(model, text.encoding, 1), Context());
+  return model.model().encode(repeated_input(model, text.encoding, 1), Context());
 }
 
 }  // namespace
@@ -78,31 +83,29 @@ Tensor SimilarityExplanation::word_matrix() const {
   return merged;
 }
 
-SimilarityExplanation explain_similarity(const TextModel& model, const std::string& a, const std::string& b,
+SimilarityExplanation explain_similarity(const LoadedModel& model, const std::string& a, const std::string& b,
                                          const EmbedOptions& options) {
-  const EmbedPlan plan = embed_plan(model, options);
+  EmbedPlan plan(model.setup(), options);
+  plan.skipped_tokens = 0;  // all tokens are shown, and add up
   SimilarityExplanation result{.pooling = plan.pooling};
   const std::array<const std::string*, 2> given = {&a, &b};
-  std::array<Tensor, 2> hidden, vectors;
+  std::array<Tensor, 2> hidden, vectors;  // [n, C], [1, C]
   for (std::size_t i = 0; i < 2; ++i) {
-    const TextInput input(plan.prompt + *given[i]);
-    auto encodings = model.encode(std::span(&input, 1), {.max_length = plan.max_tokens});
-    result.texts[i] = read_text(model, input, std::move(encodings.front()));
+    result.texts[i] = read_text(model, TextInput(plan.prompt + *given[i]), plan.max_tokens);
     HEED_CHECK(!result.texts[i].tokens.empty(), "[explain_similarity] text ", i + 1, " has no tokens");
     hidden[i] = hidden_states(model, result.texts[i]);
-    vectors[i] = pool_texts(hidden[i], Offsets{hidden[i].size(0)}, plan.pooling).reshaped({hidden[i].size(1)});
+    vectors[i] = plan.pool(hidden[i], Offsets{hidden[i].size(0)});
   }
-  const std::int64_t width = vectors[0].size(0);
-  const float *first = vectors[0].data<float>(), *second = vectors[1].data<float>();
-  const double lengths = std::sqrt(dot(first, first, width) * dot(second, second, width));
-  result.cosine = lengths > 0 ? dot(first, second, width) / lengths : 0;
+  const auto first = row(vectors[0], 0), second = row(vectors[1], 0);
+  const double lengths = std::sqrt(dot(first, first) * dot(second, second));
+  result.cosine = lengths > 0 ? dot(first, second) / lengths : 0;
   if (plan.pooling == SentenceEmbedding::Pooling::mean) {
     result.matrix = products(hidden[0], hidden[1]);
   } else {
     result.attributions.emplace();
     for (std::size_t i = 0; i < 2; ++i) {
       (*result.attributions)[i] =
-          integrated_gradients(model, result.texts[i].encoding, cosine_score(model, plan.pooling, vectors[1 - i]));
+          integrated_gradients(model, result.texts[i].encoding, cosine_score(model, plan, vectors[1 - i].reshaped({vectors[i].size(1)})));
     }
   }
   return result;

@@ -25,7 +25,7 @@ struct SimilarityExplanation {
   Tensor word_matrix() const;
 };
 
-SimilarityExplanation explain_similarity(const TextModel& model, const std::string& a, const std::string& b,
+SimilarityExplanation explain_similarity(const LoadedModel& model, const std::string& a, const std::string& b,
                                          const EmbedOptions& options = {});
 
 }  // namespace heed

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/tasks/text_model.h"
+#include "heed/tasks/classify.h"
 
 namespace heed {
 
@@ -23,12 +23,10 @@ struct ReadText {
   std::vector<TextWord> words{};
 };
 
-// The encoding, made by the model's tokenizer of `input`, with its tokens and words.
-ReadText read_text(const TextModel& model, const TextInput& input, text::Encoding encoding);
-// Encoded and cut as the model does it.
-ReadText read_text(const TextModel& model, const TextInput& input);
+// Encoded and cut as the model does it; at `max_tokens`, if they are not 0.
+ReadText read_text(const LoadedModel& model, const TextInput& input, std::size_t max_tokens = 0);
 
-// One sum a word.
+// One sum per word.
 std::vector<double> sums_of_words(std::span<const double> tokens, std::span<const TextWord> words);
 
 }  // namespace heed

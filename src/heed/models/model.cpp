@@ -92,6 +92,15 @@ void Model::visit(Visitor& visitor) {
   if (head_) visitor.child(kHead, *head_);
 }
 
+std::vector<PlacedParameter> placed_parameters(Model& model) {
+  std::vector<PlacedParameter> placed;
+  for (NamedParameter& each : named_parameters(model)) {
+    const ParameterPlace place = model.place(each.name);
+    placed.push_back({std::move(each), place});
+  }
+  return placed;
+}
+
 Tensor first_tokens(const Tensor& hidden, const Offsets& offsets) {
   Tensor rows = Tensor::empty({offsets.sequences()}, DType::i64);
   auto* row = rows.mutable_data<std::int64_t>();

@@ -104,6 +104,12 @@ class Model : public Module {
   std::optional<Head> head_;
 };
 
+// All parameters of a model with their places.
+struct PlacedParameter : NamedParameter {
+  ParameterPlace place{};
+};
+std::vector<PlacedParameter> placed_parameters(Model& model);
+
 // The row of each sequence's first token, [B, C]; an empty sequence is an error.
 Tensor first_tokens(const Tensor& hidden, const Offsets& offsets);
 

@@ -101,7 +101,7 @@ struct ModelConfig {
   // Throws invalid_argument when the family has no such head.
   const HeadConfig& head_config(HeadKind kind) const;
   // The same model with other labels, here and in the source.
-  void set_labels(std::vector<std::string> names);
+  void set_labels(std::vector<std::string> given);
 };
 
 // The registered families; a model_type is one file and one line of registry.cpp. Others may be added, before models

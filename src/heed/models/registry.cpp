@@ -94,17 +94,17 @@ const HeadConfig& ModelConfig::head_config(HeadKind kind) const {
   return *found;
 }
 
-void ModelConfig::set_labels(std::vector<std::string> names) {
-  HEED_CHECK(!names.empty(), "[set_labels] no labels");
+void ModelConfig::set_labels(std::vector<std::string> given) {
+  HEED_CHECK(!given.empty(), "[set_labels] no labels");
   Json id2label = Json::object(), label2id = Json::object();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    id2label[std::to_string(i)] = names[i];
-    label2id[names[i]] = i;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    id2label[std::to_string(i)] = given[i];
+    label2id[given[i]] = i;
   }
   source["id2label"] = id2label;
   source["label2id"] = label2id;
   source.erase("num_labels");
-  labels = std::move(names);
+  labels = std::move(given);
 }
 
 }  // namespace heed

@@ -97,18 +97,19 @@ std::size_t tie(const Module& from, Module& to) {
   return pairs.size();
 }
 
-void initialize(Module& module, std::uint64_t seed) {
+void initialize(Module& module, std::uint64_t seed, const ChooseParameter& chosen) {
+  const ChooseParameter choose = chosen ? chosen : [](std::string_view) { return true; };
   std::vector<const Tensor*> first_handles;
   walk(module, [&](const std::string& name, Tensor& parameter, const Initializer& initializer) {
-    if (!parameter.defined()) return;
+    if (!parameter.defined() || !choose(name)) return;
     if (std::ranges::any_of(first_handles, [&](const Tensor* t) { return same_tensor(*t, parameter); })) return;
     initializer.fill(parameter, seed, stream_id(name));
     first_handles.push_back(&parameter);
   });
-  set_trainable(module, true, [](std::string_view) { return true; });
+  set_trainable(module, true, choose);
 }
 
-std::size_t set_trainable(Module& module, bool trainable, const std::function<bool(std::string_view)>& chosen) {
+std::size_t set_trainable(Module& module, bool trainable, const ChooseParameter& chosen) {
   const auto all = named_parameters(module);
   std::size_t count = 0;
   for (const auto& [name, parameter] : all) {

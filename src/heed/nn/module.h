@@ -54,12 +54,14 @@ std::int64_t count_parameters(const Module& module);
 // saved once. Returns how many there are; that there is none, or that one has another shape, is an error.
 std::size_t tie(const Module& from, Module& to);
 
-// Gives every parameter its starting values: a function of the seed and of its name, not of the order of construction.
-// All parameters then require gradients.
-void initialize(Module& module, std::uint64_t seed);
+using ChooseParameter = std::function<bool(std::string_view name)>;
+
+// Gives every parameter, or those chosen, their starting values: a function of the seed and of the name, not of the
+// order of construction. They require gradients then.
+void initialize(Module& module, std::uint64_t seed, const ChooseParameter& chosen = {});
 
 // Parameters whose name satisfies the predicate stop (or start again) requiring gradients; returns how many there are.
-std::size_t set_trainable(Module& module, bool trainable, const std::function<bool(std::string_view)>& chosen);
+std::size_t set_trainable(Module& module, bool trainable, const ChooseParameter& chosen);
 
 // Gives every parameter another type; gradients are forgotten. f64 serves checks.
 void convert_parameters(Module& module, DType dtype);

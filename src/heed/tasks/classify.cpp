@@ -31,13 +31,9 @@ LabelSet labels_of(const TaskSetup& setup) {
   return LabelSet(next_sentence ? std::vector<std::string>{"is_next", "not_next"} : setup.labels);
 }
 
-class Scores : public Finding {
+class ScoredLabels : public Finding {
  public:
-  Json json() const override {
-    Json list = Json::array();
-    for (const LabelScore& each : scores) list.push_back({{"label", each.label}, {"score", each.score}});
-    return list;
-  }
+  Json json() const override { return to_json(scores); }
   std::vector<LabelScore> scores{};  // best first
 };
 
@@ -98,14 +94,14 @@ class ClassifyRun : public TrainableRun {
     fail(ErrorKind::internal, "[classify] a kind of label");
   }
 
-  std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<Scores>(); }
+  std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<ScoredLabels>(); }
 
   void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
     const std::vector<std::string> names = labels();
     const auto width = static_cast<std::size_t>(part.logits.size(1));
     for (std::size_t i = 0; i < findings.size(); ++i) {
       const auto values = label_scores(problem_, std::span(part.logits.data<float>() + i * width, width));
-      auto& scores = static_cast<Scores&>(*findings[i]).scores;
+      auto& scores = static_cast<ScoredLabels&>(*findings[i]).scores;
       for (std::size_t label = 0; label < width; ++label) {
         scores.push_back({names[label], static_cast<float>(values[label])});
       }
@@ -114,7 +110,7 @@ class ClassifyRun : public TrainableRun {
   }
 
   void compare(const Row& row, const Finding& finding, Comparison& all) const override {
-    const auto& scores = static_cast<const Scores&>(finding).scores;
+    const auto& scores = static_cast<const ScoredLabels&>(finding).scores;
     if (kind_ == Kind::number) {
       all.expected_numbers.push_back(score_of(row));
       all.found_numbers.push_back(static_cast<double>(scores[0].score));
@@ -207,11 +203,17 @@ std::vector<double> label_scores(std::string_view problem_type, std::span<const 
   return values;
 }
 
+Json to_json(const std::vector<LabelScore>& scores) {
+  Json list = Json::array();
+  for (const LabelScore& each : scores) list.push_back({{"label", each.label}, {"score", each.score}});
+  return list;
+}
+
 std::vector<std::vector<LabelScore>> classify(const LoadedModel& model, const std::vector<TextInput>& inputs) {
   std::vector<Row> rows;
   rows.reserve(inputs.size());
   for (const TextInput& input : inputs) rows.push_back(row_of(input));
-  return results_of(run_task(model, *model.make(classify_task()), std::move(rows)), &Scores::scores);
+  return results_of(run_task(model, *model.make(classify_task()), std::move(rows)), &ScoredLabels::scores);
 }
 
 const Task& classify_task() {

@@ -37,6 +37,9 @@ struct LabelScore {
 // sigmoid for labels that stand side by side (and for a single label), the raw number for regression.
 std::vector<std::vector<LabelScore>> classify(const LoadedModel& model, const std::vector<TextInput>& inputs);
 
+// [{"label", "score"}, ...]
+Json to_json(const std::vector<LabelScore>& scores);
+
 // What config.json calls the kind of a classifier's answers, "" if it does not.
 std::string problem_type(const TaskSetup& setup);
 // The score of each label, in their order, from their logits.

@@ -1,4 +1,4 @@
-#include "heed/train/dataset.h"
+#include "heed/tasks/dataset.h"
 
 #include <numeric>
 
@@ -6,18 +6,6 @@
 #include "heed/base/random.h"
 
 namespace heed {
-
-DataSource data_source(const TrainConfig& config, const HeadPlan& plan, const std::string& file) {
-  return {
-      .file = file,
-      .format = config.data.format,
-      .needs = needs_of(plan.task),
-      .columns = {.text = plan.text, .pair = plan.pair, .words = plan.words, .label = plan.label, .score = plan.score},
-      .header = config.data.header,
-      .label_first = config.data.label_first,
-      .label_separator = config.data.label_separator.empty() ? '\0' : config.data.label_separator[0],
-      .max_bad_rows = static_cast<std::size_t>(config.data.max_bad_rows)};
-}
 
 namespace {
 
@@ -29,14 +17,11 @@ std::uint32_t length_of(std::span<const text::Encoding> sequences) {
 
 }  // namespace
 
-Dataset::Dataset(const TrainConfig& config, const std::vector<HeadPlan>& plans, const std::vector<std::string>& files,
-                 const TaskList& tasks)
-    : tasks_(tasks) {
-  for (const std::string& file : files) {
+Dataset::Dataset(const std::vector<std::vector<DataSource>>& sources, const TaskList& tasks, Purpose purpose)
+    : tasks_(tasks), purpose_(purpose) {
+  for (const auto& file : sources) {
     auto& readers = readers_.emplace_back();
-    for (std::size_t head = 0; head < plans.size(); ++head) {
-      readers.push_back(open_reader(data_source(config, plans[head], file)));
-    }
+    for (const DataSource& source : file) readers.push_back(open_reader(source));
   }
 }
 
@@ -74,7 +59,7 @@ void Dataset::index(const std::function<void(double)>& progress) {
     RowReader& main = *readers_[file][0];
     std::vector<Row> row;
     for (std::uint64_t position = main.position(); next_row(file, row); position = main.position()) {
-      const auto samples = tasks_[0]->encode(row[0]);
+      const auto samples = tasks_[0]->encode(row[0], purpose_);
       for (std::size_t window = 0; window < samples.size(); ++window) {
         places_.push_back({position, static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(rows_),
                            static_cast<std::uint32_t>(window)});
@@ -105,16 +90,26 @@ Sample Dataset::sample(std::size_t number, std::uint64_t seed, std::int64_t epoc
   for (auto& reader : readers_[place.file]) reader->seek(place.position);
   std::vector<Row> row;
   HEED_CHECK_AS(io, next_row(place.file, row), "[Dataset] the data changed while it was in use: a row is gone");
-  std::vector<std::vector<text::Encoding>> samples = tasks_[0]->encode(row[0]);
+  std::vector<std::vector<text::Encoding>> samples = tasks_[0]->encode(row[0], purpose_);
   HEED_CHECK_AS(io, place.window < samples.size(), row[0].file, ":", row[0].line, ": changed while it was in use");
-  Sample sample{.sequences = std::move(samples[place.window]), .number = place.row};
-  const std::string text = tasks_[0]->text_of(row[0]);
+  Sample sample{.sequences = std::move(samples[place.window]),
+                .text = tasks_[0]->text_of(row[0]),
+                .row_number = place.row,
+                .window = place.window};
   const SampleDraw draw{seed, stream_id("sample", epoch, number)};
   for (std::size_t head = 0; head < tasks_.size(); ++head) {
-    sample.targets.push_back(tasks_[head]->targets(row[head], text, sample.sequences, draw));
+    sample.targets.push_back(tasks_[head]->targets(row[head], sample.text, sample.sequences, draw));
   }
   sample.rows = std::move(row);
   return sample;
+}
+
+Batch Dataset::batch(std::span<const std::uint32_t> numbers, std::uint64_t seed, std::int64_t epoch,
+                     const ModelInfo& model) {
+  std::vector<Sample> samples;
+  samples.reserve(numbers.size());
+  for (const std::uint32_t number : numbers) samples.push_back(sample(number, seed, epoch));
+  return make_batch(std::move(samples), model);
 }
 
 }  // namespace heed

@@ -1,5 +1,5 @@
 // The samples of a split. Rows stay in their files: one pass notes where each sample begins and how long it is, and a
-// batch reads its rows again. Memory grows by some bytes a sample, whatever the size of the data.
+// batch reads its rows again. Memory grows by some bytes per sample, whatever the size of the data.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,20 @@
 #include <span>
 #include <vector>
 
-#include "heed/train/task.h"
+#include "heed/data/readers.h"
+#include "heed/tasks/task.h"
 
 namespace heed {
 
-// The tasks of a run's heads, main one first; they must outlive data sets.
-using TaskList = std::vector<std::unique_ptr<TrainTask>>;
-
-// A file of the run's data with the columns of one head.
-DataSource data_source(const TrainConfig& config, const HeadPlan& plan, const std::string& file);
+// The tasks of a model's heads, main one first; they must outlive data sets.
+using TaskList = std::vector<std::unique_ptr<TrainableRun>>;
 
 class Dataset {
  public:
-  // Opens the files once for each head, with its columns.
-  Dataset(const TrainConfig& config, const std::vector<HeadPlan>& plans, const std::vector<std::string>& files,
-          const TaskList& tasks);
+  // sources[file][head]: each file is opened once per head, with its columns.
+  Dataset(const std::vector<std::vector<DataSource>>& sources, const TaskList& tasks, Purpose purpose);
 
-  // Calls use(rows) for each row, one Row a head, from the first to the last.
+  // Calls use(rows) for each row, one Row per head, from the first to the last.
   void for_each_row(const std::function<void(const std::vector<Row>&)>& use);
   // Makes the list of samples; progress(share done). Must come before what follows.
   void index(const std::function<void(double)>& progress = {});
@@ -36,6 +33,7 @@ class Dataset {
   std::size_t bad_rows() const;
   // `seed` and `epoch` make the random choices of tasks that have any.
   Sample sample(std::size_t number, std::uint64_t seed, std::int64_t epoch);
+  Batch batch(std::span<const std::uint32_t> numbers, std::uint64_t seed, std::int64_t epoch, const ModelInfo& model);
 
  private:
   struct Place {
@@ -46,6 +44,7 @@ class Dataset {
   bool next_row(std::size_t file, std::vector<Row>& row);
 
   const TaskList& tasks_;
+  Purpose purpose_;
   std::vector<std::vector<std::unique_ptr<RowReader>>> readers_;  // [file][head]
   std::vector<std::uint32_t> lengths_;
   std::vector<Place> places_;

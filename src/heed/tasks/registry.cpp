@@ -44,6 +44,14 @@ const Task& task_named(std::string_view name) {
   return *task;
 }
 
+std::string trainable_tasks() {
+  std::string list;
+  for (const Task* task : table()) {
+    if (task->trains()) list += (list.empty() ? "" : ", ") + task->name;
+  }
+  return list;
+}
+
 const Task* usual_task(const Model& model) {
   const auto made_for = [&](const Task* task) { return task->trains() && task->head == model.head(); };
   if (const auto found = std::ranges::find_if(table(), made_for); found != table().end()) return *found;
@@ -53,14 +61,15 @@ const Task* usual_task(const Model& model) {
 }
 
 Row request_row(const Task& task, const Json& request, const std::string& where) {
-  Row row;
-  row.file = where;
+  Row row{.file = where};
+  bool any = false;
   for (const RequestField& field : task.request) {
     const Json* given = detail::json_find(request, field.name, where);
     if (!given || given->is_null()) {
       HEED_CHECK_AS(bad_format, field.optional, where, ": ", field.name, " is missing: ", field.help);
       continue;
     }
+    any = true;
     const auto text = [&] { return json_as<std::string>(*given, field.name, where); };
     const auto list = [&] {
       return given->is_string() ? std::vector{text()} : json_as<std::vector<std::string>>(*given, field.name, where);
@@ -73,6 +82,7 @@ Row request_row(const Task& task, const Json& request, const std::string& where)
       default: fail(ErrorKind::internal, "[", task.name, "] requests have no ", field.name);
     }
   }
+  HEED_CHECK_AS(bad_format, any, where, ": ", task.request.back().name, " is missing: ", task.request.back().help);
   return row;
 }
 

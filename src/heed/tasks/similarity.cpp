@@ -75,7 +75,7 @@ const Task& similarity_task() {
       .verb = "similarity",
       .summary = "how alike texts are: a list of cosines between the first text and each other",
       .example = "heed similarity --model all-MiniLM-L6-v2 \"a cat\" \"a kitten\" \"a car\"",
-      .request = {{.name = "source_sentence", .row = RowField::text, .help = "the text to compare with"},
+      .request = {{.name = "source_sentence", .row = RowField::text, .help = "the text to compare with", .first_text = true},
                   {.name = "sentences", .row = RowField::texts, .help = "the other texts"}},
       .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
       .options = option_list<SimilarityOptions>(),

@@ -263,7 +263,7 @@ const Task& tag_task() {
                    .row = RowField::words,
                    .help = "words that are split already: a label for each",
                    .optional = true},
-                  {.name = "text", .row = RowField::text, .help = "the texts"}},
+                  {.name = "text", .row = RowField::text, .help = "the texts", .optional = true}},
       .supports = [](const Model& model) { return model.head() == HeadKind::token_classification; },
       .options = option_list<TagOptions>(),
       .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {

@@ -129,13 +129,16 @@ class TrainableRun : public TaskRun {
 };
 
 // A field of a request. The last of a task's fields is what a text of the command line, or a line of a file, fills; a
-// list takes all of them. Others are given by flags.
+// list takes all of them. Others are given by flags, or come before it.
 struct RequestField {
   std::string name;
   RowField row;
   std::string help;
   bool optional = false;
-  std::string flag{};  // "--pair"; "": by the name
+  std::string flag{};       // "--pair"; "": by the name
+  bool first_text = false;  // is the first text of the command line instead of a flag
+
+  bool is_list() const { return row == RowField::texts || row == RowField::words; }
 };
 
 // Users of a task's option fields (Field::only_for).
@@ -185,6 +188,8 @@ const Task* find_task(std::string_view name);  // by name or verb; null if there
 // Throws invalid_argument with the known names.
 const Task& task_named(std::string_view name);
 
+// "classify, tag, ...": those that can be trained and scored.
+std::string trainable_tasks();
 // Of models with this head; null if there is none.
 const Task* usual_task(const Model& model);
 

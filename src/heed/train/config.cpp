@@ -1,11 +1,10 @@
 #include "heed/train/config.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/tasks/task.h"
 
 namespace heed {
 namespace {
@@ -35,58 +34,65 @@ std::string without_comments(std::string text) {
   return text;
 }
 
+// A field as people see it.
+struct ListedField {
+  std::string name;
+  Json value;
+  std::string help;
+};
+
+// All fields in the order of the starter: those of tasks follow those of the data.
+std::vector<ListedField> listed(const TrainConfig& config) {
+  std::vector<ListedField> list;
+  TrainConfig copy = config;
+  for (const Field& field : copy.fields()) {
+    if (field.name == "heads") {
+      for (const Task* task : tasks()) {
+        if (!task->trains()) continue;
+        for (const OptionInfo& option : task->options.list()) {
+          if (!(option.uses & kForTrain)) continue;
+          const auto given = config.tasks.find(task->name);
+          list.push_back({task->name + "." + option.name,
+                          given == config.tasks.end() ? option.value : given->second.at(option.name), option.help});
+        }
+      }
+    }
+    list.push_back({field.name, field.json(), field.help});
+  }
+  return list;
+}
+
 std::vector<std::string> field_names() {
   std::vector<std::string> names;
-  TrainConfig config;
-  visit_fields(config, [&](const char* name, auto&, const char*) { names.emplace_back(name); });
+  for (const ListedField& field : listed(TrainConfig())) names.push_back(field.name);
   return names;
 }
 
-bool is_group(const std::string& name) {
+void set_one(TrainConfig& config, const std::string& name, const Json& value, const std::string& where) {
   const auto names = field_names();
-  return std::ranges::any_of(names, [&](const std::string& each) { return each.starts_with(name + "."); });
-}
-
-[[noreturn]] void refuse_unknown(const std::string& name, const std::string& where) {
-  const std::string nearest = nearest_name(name, field_names());
-  fail(ErrorKind::bad_format, where, ": there is no field ", name, "; did you mean ", nearest, "?");
-}
-
-template <class T>
-void assign(T& field, const Json& value, const std::string& name, const std::string& where) {
-  // One item may stand for a list of one, and an empty text for an empty list.
-  if constexpr (detail::is_vector<T>) {
-    if (value == "") {
-      field.clear();
-      return;
-    }
-    if (!value.is_array()) {
-      field = {json_as<typename T::value_type>(value, name, where)};
-      return;
-    }
+  HEED_CHECK_AS(bad_format, std::ranges::find(names, name) != names.end(), where, ": there is no field ", name,
+                "; did you mean ", nearest_name(name, names), "?");
+  const std::size_t dot = name.find('.');
+  const Task* task = dot == std::string::npos ? nullptr : find_task(name.substr(0, dot));
+  if (task) {
+    config.tasks[task->name][name.substr(dot + 1)] = value;
+  } else {
+    set_field(config.fields(), name, value, where);
   }
-  field = json_as<T>(value, name, where);
 }
 
-void set_field(TrainConfig& config, const std::string& name, const Json& value, const std::string& where) {
-  bool found = false;
-  visit_fields(config, [&](const char* known, auto& field, const char*) {
-    if (known != name) return;
-    found = true;
-    assign(field, value, name, where);
-  });
-  if (!found) refuse_unknown(name, where);
-}
-
-void set_fields(TrainConfig& config, const Json& object, const std::string& prefix, const std::string& where) {
+void set_all(TrainConfig& config, const Json& object, const std::string& prefix, const std::string& where) {
   HEED_CHECK_AS(bad_format, object.is_object(), where, ": ", prefix.empty() ? "the file" : prefix, " is ",
                 detail::json_kind(object), ", expected an object");
+  const auto names = field_names();
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix.empty() ? key : prefix + "." + key;
-    if (is_group(name)) {
-      set_fields(config, value, name, where);
+    const bool group =
+        std::ranges::any_of(names, [&](const std::string& each) { return each.starts_with(name + "."); });
+    if (group) {
+      set_all(config, value, name, where);
     } else {
-      set_field(config, name, value, where);
+      set_one(config, name, value, where);
     }
   }
 }
@@ -97,56 +103,20 @@ void apply_override(TrainConfig& config, const std::string& text) {
   HEED_CHECK(equals != std::string::npos && equals > 0, "[train] \"", text, "\" is not of the form name=value");
   const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
   Json parsed = Json::parse(value, nullptr, false);
-  set_field(config, name, parsed.is_discarded() ? Json(value) : parsed, "[train] " + text);
+  set_one(config, name, parsed.is_discarded() ? Json(value) : parsed, "[train] " + text);
 }
 
-void check_choice(const std::string& value, std::initializer_list<std::string_view> choices, const char* name,
-                  const std::string& where) {
-  if (std::ranges::find(choices, value) != choices.end()) return;
-  std::string list;
-  for (const std::string_view choice : choices) (list += list.empty() ? "" : ", ") += choice;
-  fail(ErrorKind::bad_format, where, ": ", name, " is \"", value, "\", expected ", list);
-}
-
-void check_ranges(const TrainConfig& c, const std::string& where) {
-  const auto check = [&](bool right, const char* name, auto found, const char* expected) {
-    HEED_CHECK_AS(bad_format, right, where, ": ", name, " is ", found, ", expected ", expected);
-  };
-  check(c.epochs >= 1, "epochs", c.epochs, "at least 1");
-  check(c.max_steps >= 0, "max_steps", c.max_steps, "0 or more");
-  check(c.threads >= 0 && c.threads <= 4096, "threads", c.threads, "0 to 4096");
-  check(c.model.max_tokens >= 0, "model.max_tokens", c.model.max_tokens, "0 or more");
-  check(c.batch.tokens >= 1, "batch.tokens", c.batch.tokens, "at least 1");
-  check(c.batch.sequences >= 0, "batch.sequences", c.batch.sequences, "0 or more");
-  check(c.batch.accumulate >= 1, "batch.accumulate", c.batch.accumulate, "at least 1");
-  check(c.optimizer.learning_rate >= 0, "optimizer.learning_rate", c.optimizer.learning_rate, "0 or more");
-  check(c.optimizer.layer_decay > 0 && c.optimizer.layer_decay <= 1, "optimizer.layer_decay", c.optimizer.layer_decay,
-        "above 0, at most 1");
-  check(c.optimizer.clip >= 0, "optimizer.clip", c.optimizer.clip, "0 or more");
-  check(c.schedule.warmup >= 0, "schedule.warmup", c.schedule.warmup, "0 or more");
-  check(c.ema >= 0 && c.ema < 1, "ema", c.ema, "0 to below 1");
-  check(c.lora.rank >= 0, "lora.rank", c.lora.rank, "0 or more");
-  check(c.mlm.probability > 0 && c.mlm.probability < 1, "mlm.probability", c.mlm.probability, "between 0 and 1");
-  check(c.classify.label_smoothing >= 0 && c.classify.label_smoothing < 1, "classify.label_smoothing",
-        c.classify.label_smoothing, "0 to below 1");
-  check(c.save.keep >= 1, "save.keep", c.save.keep, "at least 1");
-  check(c.evaluate.every >= 0 && c.save.every >= 0, "evaluate.every or save.every", -1, "0 or more");
-  check(c.log.every >= 1, "log.every", c.log.every, "at least 1");
-  check(c.data.max_bad_rows >= 0, "data.max_bad_rows", c.data.max_bad_rows, "0 or more");
-  check(c.data.label_separator.size() <= 1, "data.label_separator", c.data.label_separator, "one character");
-  check(c.embed.score_range > 0, "embed.score_range", c.embed.score_range, "above 0");
-}
-
-void check_config(const TrainConfig& c, const std::string& where) {
-  check_choice(c.task, {"classify", "tag", "mlm", "answer", "embed"}, "task", where);
-  check_choice(c.classify.kind, {"one", "several", "number"}, "classify.kind", where);
-  check_choice(c.tag.metric, {"", "entity", "accuracy"}, "tag.metric", where);
-  check_choice(c.embed.loss, {"contrastive", "cosine"}, "embed.loss", where);
-  check_choice(c.embed.pooling, {"mean", "cls", "max"}, "embed.pooling", where);
-  check_choice(c.optimizer.name, {"adamw", "adam", "sgd", "adagrad", "rmsprop"}, "optimizer.name", where);
-  check_choice(c.schedule.decay, {"linear", "cosine", "constant"}, "schedule.decay", where);
-  check_choice(c.tokenizer.train, {"", "wordpiece", "bpe", "unigram", "wordlevel"}, "tokenizer.train", where);
-  check_ranges(c, where);
+// Fills in the options of tasks and checks everything.
+void complete(TrainConfig& c, const std::string& where) {
+  const Task* main = find_task(c.task);
+  HEED_CHECK_AS(bad_format, main && main->trains() && main->name == c.task, where, ": task is \"", c.task,
+                "\", expected ", trainable_tasks());
+  for (const Task* task : tasks()) {
+    if (!task->trains()) continue;
+    Json& options = c.tasks[task->name];
+    options = task->options.complete(options.is_null() ? Json::object() : options, where, task->name + ".");
+  }
+  for (const Field& field : c.fields()) field.check(where);
   HEED_CHECK_AS(bad_format, !c.output.empty(), where, ": output is missing: a folder for the model");
   HEED_CHECK_AS(bad_format, !c.data.train.empty(), where, ": data.train is missing: files to learn from");
   HEED_CHECK_AS(bad_format, c.model.from.empty() != c.model.architecture.empty(), where,
@@ -155,57 +125,81 @@ void check_config(const TrainConfig& c, const std::string& where) {
                 ": a model from nothing needs tokenizer.from or tokenizer.train");
 }
 
-// The fields that a starter leaves out: those of other tasks.
-bool is_for_task(const std::string& name, const std::string& task) {
-  const std::string group = name.substr(0, name.find('.'));
-  const bool of_a_task = std::ranges::find(kTrainTasks, group) != std::end(kTrainTasks);
-  return !of_a_task || group == task;
-}
-
-TrainConfig starter_values(const std::string& task) {
-  TrainConfig config;
-  config.task = task;
-  config.output = "runs/" + task;
-  config.model.from = "path/to/model";
-  const std::map<std::string, std::string> extension = {
-      {"classify", ".tsv"}, {"tag", ".conll"}, {"mlm", ".txt"}, {"answer", ".json"}, {"embed", ".csv"}};
-  config.data.train = {"train" + extension.at(task)};
-  config.data.dev = {"dev" + extension.at(task)};
-  return config;
+// Whether a starter for the task has the field: those of other tasks are left out.
+bool is_for(const Task& task, const std::string& name) {
+  const Task* owner = name.find('.') == std::string::npos ? nullptr : find_task(name.substr(0, name.find('.')));
+  return !owner || owner == &task;
 }
 
 }  // namespace
 
-std::string nearest_name(std::string_view name, std::span<const std::string> known) {
-  const auto distance = [&](std::string_view other) {
-    std::vector<std::size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < other.size(); ++j) {
-        const std::size_t replaced = diagonal + (name[i] != other[j]);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-      }
-    }
-    return row.back();
-  };
-  // A name without its group counts as well: learning_rate is optimizer.learning_rate.
-  const auto cost = [&](const std::string& each) {
-    const std::size_t dot = each.rfind('.');
-    const std::size_t whole = distance(each);
-    return dot == std::string::npos ? whole : std::min(whole, distance(std::string_view(each).substr(dot + 1)) + 1);
-  };
-  const auto best = std::ranges::min_element(known, {}, cost);
-  return best == known.end() ? "" : *best;
+Fields TrainConfig::fields() {
+  Fields list;
+  const auto add = [&](Field&& field) { list.push_back(std::move(field)); };
+  add(Field("task", task, trainable_tasks()));
+  add(Field("output", output, "folder for the model, checkpoints and logs"));
+  add(Field("seed", seed, "same seed, same data, same config: same bytes"));
+  add(Field("threads", threads, "0: all of the machine; the result does not depend on it").where([this] { return threads >= 0 && threads <= 4096; }, "0 to 4096"));
+  add(Field("model.from", model.from, "a HuggingFace folder to start from"));
+  add(Field("model.architecture", model.architecture, "or fields of a config.json (model_type, hidden_size ...) to start from nothing"));
+  add(Field("model.max_tokens", model.max_tokens, "longest sequence; 0: what the model and its tokenizer allow").at_least(0));
+  add(Field("model.freeze", model.freeze, "parameters whose name begins so are not trained: encoder.word, encoder.layer.0."));
+  add(Field("model.recompute", model.recompute, "gradient checkpointing: less memory, a third more work"));
+  add(Field("tokenizer.from", tokenizer.from, "a folder; default: model.from"));
+  add(Field("tokenizer.train", tokenizer.train, "or train one first: wordpiece, bpe, unigram or wordlevel").one_of({"", "wordpiece", "bpe", "unigram", "wordlevel"}));
+  add(Field("tokenizer.vocab_size", tokenizer.vocab_size, "of a trained tokenizer"));
+  add(Field("tokenizer.files", tokenizer.files, "text to train the tokenizer on; default: the texts of data.train"));
+  add(Field("data.train", data.train, "files to learn from"));
+  add(Field("data.dev", data.dev, "files to judge by while training; the best model is kept"));
+  add(Field("data.test", data.test, "files for the report at the end"));
+  add(Field("data.format", data.format, "lines, tsv, csv, jsonl, conll, conllu or squad; default: by the file's name"));
+  add(Field("data.text", data.text, "column or field of the text"));
+  add(Field("data.pair", data.pair, "of the second text"));
+  add(Field("data.words", data.words, "of the words of a tagged sentence"));
+  add(Field("data.label", data.label, "of the label, or of the tags"));
+  add(Field("data.score", data.score, "of the number for regression and similarity"));
+  add(Field("data.label_separator", data.label_separator, "splits a label field into several labels").where([this] { return data.label_separator.size() <= 1; }, "one character"));
+  add(Field("data.header", data.header, "tsv, csv: the first row names the columns"));
+  add(Field("data.label_first", data.label_first, "lines: \"label text\""));
+  add(Field("data.max_bad_rows", data.max_bad_rows, "malformed rows to skip before giving up").at_least(0));
+  add(Field("heads", heads, "further heads on the same encoder: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", \"weight\": 1}]"));
+  add(Field("epochs", epochs, "times through data.train").at_least(1));
+  add(Field("max_steps", max_steps, "stop after so many; 0: no limit").at_least(0));
+  add(Field("batch.tokens", batch.tokens, "most tokens of a batch").at_least(1));
+  add(Field("batch.sequences", batch.sequences, "most examples of a batch; 0: no limit").at_least(0));
+  add(Field("batch.accumulate", batch.accumulate, "batches of a step; the step is that of one large batch").at_least(1));
+  add(Field("batch.shuffle", batch.shuffle, "false: the order of the files"));
+  add(Field("batch.by_length", batch.by_length, "examples of like length together, batches in random order"));
+  add(Field("optimizer.name", optimizer.name, "adamw, adam, sgd, adagrad or rmsprop").one_of({"adamw", "adam", "sgd", "adagrad", "rmsprop"}));
+  add(Field("optimizer.learning_rate", optimizer.learning_rate, "after the warm-up").at_least(0));
+  add(Field("optimizer.weight_decay", optimizer.weight_decay, "not of biases and norms"));
+  add(Field("optimizer.beta1", optimizer.beta1, "adam"));
+  add(Field("optimizer.beta2", optimizer.beta2, "adam"));
+  add(Field("optimizer.epsilon", optimizer.epsilon, "adam"));
+  add(Field("optimizer.momentum", optimizer.momentum, "sgd"));
+  add(Field("optimizer.clip", optimizer.clip, "largest norm of the gradient; 0: no limit").at_least(0));
+  add(Field("optimizer.layer_decay", optimizer.layer_decay, "learning rate of a layer against the next one's: 0.9").where([this] { return optimizer.layer_decay > 0 && optimizer.layer_decay <= 1; }, "above 0, at most 1"));
+  add(Field("schedule.decay", schedule.decay, "linear, cosine or constant").one_of({"linear", "cosine", "constant"}));
+  add(Field("schedule.warmup", schedule.warmup, "share of all steps if below 1, else steps").at_least(0));
+  add(Field("ema", ema, "0.999: keep and save a moving average of the weights; 0: no").where([this] { return ema >= 0 && ema < 1; }, "0 to below 1"));
+  add(Field("lora.rank", lora.rank, "train low-rank additions instead of the weights; merged on saving; 0: no").at_least(0));
+  add(Field("lora.alpha", lora.alpha, "the addition is alpha / rank * B A"));
+  add(Field("lora.targets", lora.targets, "weights whose name contains one of these; attention.output, feed_forward.up ... are others"));
+  add(Field("evaluate.every", evaluate.every, "steps; 0: after each epoch").at_least(0));
+  add(Field("evaluate.patience", evaluate.patience, "stop after so many evaluations without a better one; 0: never"));
+  add(Field("evaluate.metric", evaluate.metric, "what better means; default: the task's own"));
+  add(Field("save.every", save.every, "steps between checkpoints; 0: after each evaluation").at_least(0));
+  add(Field("save.keep", save.keep, "checkpoints to keep").at_least(1));
+  add(Field("log.every", log.every, "steps between lines of log.jsonl and TensorBoard points").at_least(1));
+  add(Field("log.tensorboard", log.tensorboard, "write an event file"));
+  return list;
 }
 
 TrainConfig parse_train_config(std::string_view text, const std::string& name, std::span<const std::string> overrides) {
   TrainConfig config;
-  set_fields(config, parse_json(without_comments(std::string(text)), name), "", name);
+  set_all(config, parse_json(without_comments(std::string(text)), name), "", name);
   for (const std::string& each : overrides) apply_override(config, each);
-  check_config(config, name);
+  complete(config, name);
   return config;
 }
 
@@ -216,28 +210,32 @@ TrainConfig read_train_config(const std::filesystem::path& file, std::span<const
 
 Json to_json(const TrainConfig& config) {
   Json result = Json::object();
-  TrainConfig copy = config;
-  visit_fields(copy, [&](const std::string& name, const auto& field, const char*) {
+  for (const auto& [name, value, help] : listed(config)) {
     const std::size_t dot = name.find('.');
     if (dot == std::string::npos) {
-      result[name] = field;
+      result[name] = value;
     } else {
-      result[name.substr(0, dot)][name.substr(dot + 1)] = field;
+      result[name.substr(0, dot)][name.substr(dot + 1)] = value;
     }
-  });
+  }
   return result;
 }
 
-std::string starter_config(const std::string& task) {
-  HEED_CHECK(std::ranges::find(kTrainTasks, task) != std::end(kTrainTasks), "[train] there is no task \"", task,
-             "\"; there are classify, tag, mlm, answer and embed");
-  TrainConfig config = starter_values(task);
+std::string starter_config(const std::string& name) {
+  const Task* task = find_task(name);
+  HEED_CHECK(task && task->trains(), "[train] there is no task \"", name, "\" to train; there are ", trainable_tasks());
+  TrainConfig config;
+  config.task = task->name;
+  config.output = "runs/" + task->name;
+  config.model.from = "path/to/model";
+  config.data.train = {"train" + task->sample_data};
+  config.data.dev = {"dev" + task->sample_data};
   std::string text = "// heed train THIS_FILE [name=value ...]\n{\n", group;
   bool comma = false;  // whether something stands before in this object
-  visit_fields(config, [&](const std::string& name, const auto& field, const char* comment) {
-    if (!is_for_task(name, task)) return;
-    const std::size_t dot = name.find('.');
-    const std::string next_group = dot == std::string::npos ? "" : name.substr(0, dot);
+  for (const ListedField& field : listed(config)) {
+    if (!is_for(*task, field.name)) continue;
+    const std::size_t dot = field.name.find('.');
+    const std::string next_group = dot == std::string::npos ? "" : field.name.substr(0, dot);
     if (next_group != group) {
       if (!group.empty()) text += "\n  }", comma = true;
       if (!next_group.empty()) {
@@ -249,9 +247,9 @@ std::string starter_config(const std::string& task) {
     if (comma) text += ",\n";
     comma = true;
     const std::string indent = group.empty() ? "  " : "    ";
-    text += indent + "// " + comment + "\n";
-    text += indent + "\"" + (dot == std::string::npos ? name : name.substr(dot + 1)) + "\": " + Json(field).dump();
-  });
+    text += indent + "// " + field.help + "\n";
+    text += indent + "\"" + field.name.substr(dot == std::string::npos ? 0 : dot + 1) + "\": " + field.value.dump();
+  }
   return text + (group.empty() ? "" : "\n  }") + "\n}\n";
 }
 

@@ -12,7 +12,7 @@ namespace heed {
 class FinalWeights {
  public:
   // averages: one for each of `trained`, or none.
-  FinalWeights(const std::vector<NamedParameter>& trained, const std::vector<Tensor>& averages, Lora* lora)
+  FinalWeights(const std::vector<PlacedParameter>& trained, const std::vector<Tensor>& averages, Lora* lora)
       : trained_(trained), lora_(lora) {
     const NoGrad no_grad;
     for (std::size_t i = 0; i < averages.size(); ++i) {
@@ -29,7 +29,7 @@ class FinalWeights {
   FinalWeights& operator=(const FinalWeights&) = delete;
 
  private:
-  const std::vector<NamedParameter>& trained_;
+  const std::vector<PlacedParameter>& trained_;
   Lora* lora_;
   std::vector<Tensor> kept_;
 };

@@ -25,12 +25,12 @@ Tensor first_a(std::int64_t rank, std::int64_t in, std::uint64_t seed, const std
 
 }  // namespace
 
-Lora::Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alpha,
+Lora::Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha,
            const std::vector<std::string>& targets, std::uint64_t seed)
     : scale_(alpha / static_cast<double>(rank)) {
   HEED_CHECK(rank > 0, "[lora] rank ", rank, ", expected at least 1");
-  for (NamedParameter& each : parameters) {
-    if (!each.name.starts_with("encoder.")) continue;
+  for (PlacedParameter& each : parameters) {
+    if (each.place.part == ParameterPlace::Part::head) continue;
     each.parameter->set_requires_grad(false);
     const bool chosen = each.parameter->rank() == 2 && std::ranges::any_of(targets, [&](const std::string& target) {
                           return each.name.find(target) != std::string::npos;
@@ -40,30 +40,30 @@ Lora::Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alp
     Tensor a = first_a(rank, in, seed, each.name), b = Tensor::zeros({out, rank});
     a.set_requires_grad();
     b.set_requires_grad();
-    additions_.push_back({each.name, each.parameter, *each.parameter, a, b});
+    additions_.push_back({each, *each.parameter, a, b});
   }
   std::string list;
   for (const std::string& target : targets) (list += list.empty() ? "" : ", ") += target;
   HEED_CHECK(!additions_.empty(), "[lora] no weight has one of these in its name: ", list);
 }
 
-std::vector<NamedParameter> Lora::parameters() {
-  std::vector<NamedParameter> list;
+std::vector<PlacedParameter> Lora::parameters() {
+  std::vector<PlacedParameter> list;
   for (Addition& addition : additions_) {
-    list.push_back({addition.name + ".lora_a", &addition.a});
-    list.push_back({addition.name + ".lora_b", &addition.b});
+    list.push_back({{addition.place.name + ".lora_a", &addition.a}, addition.place.place});
+    list.push_back({{addition.place.name + ".lora_b", &addition.b}, addition.place.place});
   }
   return list;
 }
 
 void Lora::merge() {
   for (Addition& addition : additions_) {
-    *addition.place = add(addition.weight, scale(matmul(addition.b, addition.a), scale_));
+    *addition.place.parameter = add(addition.weight, scale(matmul(addition.b, addition.a), scale_));
   }
 }
 
 void Lora::restore() {
-  for (Addition& addition : additions_) *addition.place = addition.weight;
+  for (Addition& addition : additions_) *addition.place.parameter = addition.weight;
 }
 
 }  // namespace heed

@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "heed/nn/module.h"
+#include "heed/models/model.h"
 
 namespace heed {
 
 class Lora {
  public:
-  // Freezes the whole encoder, which is what has names in "encoder."; chooses of it weights of two axes whose name
-  // contains one of the targets, of which there must be one. All heads stay trainable.
-  Lora(std::vector<NamedParameter> parameters, std::int64_t rank, double alpha, const std::vector<std::string>& targets,
+  // Freezes all but the heads; chooses of what is frozen weights of two axes whose name contains one of the targets, of
+  // which there must be one.
+  Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha, const std::vector<std::string>& targets,
        std::uint64_t seed);
 
   // "name.lora_a", "name.lora_b": what the optimizer trains.
-  std::vector<NamedParameter> parameters();
+  std::vector<PlacedParameter> parameters();
   // Puts the sums in place; with gradients recorded, if they are.
   void merge();
   // Puts the weights themselves back.
@@ -28,8 +28,7 @@ class Lora {
 
  private:
   struct Addition {
-    std::string name;
-    Tensor* place;
+    PlacedParameter place;
     Tensor weight, a, b;
   };
   double scale_;

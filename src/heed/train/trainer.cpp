@@ -27,51 +27,37 @@ void update_average(Tensor& average, const Tensor& parameter, double decay) {
   });
 }
 
+// Of all metrics but loss and perplexity.
+bool higher_is_better(std::string_view metric) {
+  return metric != "loss" && metric != "perplexity";
+}
+
 }  // namespace
-
-Batch Trainer::make(Dataset& data, std::span<const std::uint32_t> numbers, std::int64_t epoch) const {
-  std::vector<Sample> samples;
-  samples.reserve(numbers.size());
-  for (const std::uint32_t number : numbers) {
-    samples.push_back(data.sample(number, static_cast<std::uint64_t>(config_.seed), epoch));
-  }
-  return make_batch(std::move(samples), heads_[0].model->config().types > 1);
-}
-
-// 2 operations for each weight of the blocks and each token, 4 for each pair of tokens and column; backward twice that.
-double Trainer::operations_of(const Batch& batch) const {
-  const EncoderConfig& config = heads_[0].model->config();
-  const auto width = static_cast<double>(config.width), inner = static_cast<double>(config.inner);
-  double pairs = 0;
-  const Offsets& offsets = batch.input.ids.offsets;
-  for (std::int64_t b = 0; b < offsets.sequences(); ++b) pairs += std::pow(static_cast<double>(offsets.length(b)), 2);
-  const double tokens = static_cast<double>(batch.tokens());
-  return 3 * static_cast<double>(config.layers) *
-         (tokens * (8 * width * width + 4 * width * inner) + 4 * pairs * width);
-}
 
 StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
   StepReport report{.step = step_ + 1, .steps = total_steps_, .epoch = epoch_};
   std::vector<Batch> parts;
   std::vector<double> counts(tasks_.size(), 0);
   for (std::int64_t i = 0; i < batches; ++i) {
-    parts.push_back(make(*train_, plan.batch(batch_ + i), epoch_));
-    for (std::size_t head = 0; head < tasks_.size(); ++head) counts[head] += tasks_[head]->count(parts.back(), head);
+    parts.push_back(train_->batch(plan.batch(batch_ + i), seed(), epoch_, main_model().info()));
+    for (std::size_t head = 0; head < tasks_.size(); ++head) {
+      counts[head] += tasks_[head]->count({.batch = parts.back(), .head = head});
+    }
     report.tokens += parts.back().tokens();
-    report.operations += operations_of(parts.back());
+    // Backward costs twice what forward does.
+    report.operations += 3 * main_model().backbone()->operations(parts.back().inputs.ids.offsets);
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (lora_) lora_->merge();
     const auto number = stream_id(static_cast<std::uint64_t>(step_), i);
-    const Context context =
-        Context::training(static_cast<std::uint64_t>(config_.seed), number).recomputing(config_.model.recompute);
-    const Tensor hidden = heads_[0].model->encode(parts[i].input, context);
+    const Context context = Context::training(seed(), number).recomputing(config_.model.recompute);
+    const Tensor hidden = main_model().encode(parts[i].inputs, context);
     Tensor total;
     for (std::size_t head = 0; head < tasks_.size(); ++head) {
       if (counts[head] == 0) continue;
-      const Context part = context.child("task", head);
-      const Tensor loss = scale(tasks_[head]->loss(parts[i], head, *heads_[head].model, hidden, part),
-                                heads_[head].plan.weight / counts[head]);
+      HeadBatch part{.batch = parts[i], .head = head};
+      part.logits = tasks_[head]->forward(*heads_[head].model, part, hidden, context.child("task", head));
+      const Tensor loss = scale(tasks_[head]->loss(part), heads_[head].plan.weight / counts[head]);
       total = total.defined() ? add(total, loss) : loss;
     }
     if (!total.defined()) continue;
@@ -86,7 +72,7 @@ StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
 
 void Trainer::update(StepReport& report) {
   std::vector<Tensor> parameters;
-  for (const NamedParameter& each : trained_) parameters.push_back(*each.parameter);
+  for (const PlacedParameter& each : trained_) parameters.push_back(*each.parameter);
   const double limit = config_.optimizer.clip > 0 ? config_.optimizer.clip : std::numeric_limits<double>::infinity();
   report.gradient_norm = clip_gradient_norm(parameters, limit);
   check_finite(report);
@@ -99,7 +85,7 @@ void Trainer::update(StepReport& report) {
 void Trainer::check_finite(const StepReport& report) const {
   if (std::isfinite(report.loss) && std::isfinite(report.gradient_norm)) return;
   std::string where = "the loss";
-  for (const NamedParameter& each : trained_) {
+  for (const PlacedParameter& each : trained_) {
     const Tensor gradient = each.parameter->grad();
     if (!gradient.defined() || is_finite(gradient)) continue;
     where = "the gradient of " + each.name;
@@ -113,30 +99,14 @@ void Trainer::check_finite(const StepReport& report) const {
 
 EvaluationReport Trainer::evaluate(Dataset& data, const std::string& split) {
   events_.phase("evaluating on " + split);
-  const NoGrad no_grad;
   const FinalWeights final_weights(trained_, averages_, lora_.get());
+  std::vector<const Model*> models;
+  for (const HeadRun& head : heads_) models.push_back(head.model.get());
+  std::vector<Evaluation> results =
+      heed::evaluate(models, tasks_, data, seed(), [&](double share) { events_.progress(share); });
   EvaluationReport report{.split = split, .step = step_};
-  std::vector<std::unique_ptr<Evaluator>> evaluators;
-  std::vector<double> sums(tasks_.size(), 0), counts(tasks_.size(), 0);
-  for (std::size_t head = 0; head < tasks_.size(); ++head) {
-    evaluators.push_back(tasks_[head]->evaluator(head, *heads_[head].model));
-  }
-  const BatchPlan plan(data.lengths(), {.tokens = std::max(config_.batch.tokens, kEvaluationTokens), .shuffle = false},
-                       0, 0);
-  for (std::int64_t i = 0; i < plan.batches(); ++i) {
-    const Batch batch = make(data, plan.batch(i), kEvaluationEpoch);
-    const Tensor hidden = heads_[0].model->encode(batch.input, Context());
-    for (std::size_t head = 0; head < tasks_.size(); ++head) {
-      sums[head] += tasks_[head]->loss(batch, head, *heads_[head].model, hidden, Context()).item();
-      counts[head] += tasks_[head]->count(batch, head);
-      evaluators[head]->add(batch, hidden);
-    }
-    events_.progress(static_cast<double>(i + 1) / static_cast<double>(plan.batches()));
-  }
-  for (std::size_t head = 0; head < tasks_.size(); ++head) {
-    Evaluation result = evaluators[head]->result();
-    result.metrics["loss"] = sums[head] / std::max(counts[head], 1.0);
-    report.heads.emplace_back(heads_[head].plan.name, std::move(result));
+  for (std::size_t head = 0; head < heads_.size(); ++head) {
+    report.heads.emplace_back(heads_[head].plan.name, std::move(results[head]));
   }
   return report;
 }

@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "heed/train/batch_plan.h"
-#include "heed/train/dataset.h"
+#include "heed/data/batch_plan.h"
+#include "heed/tasks/evaluate.h"
+#include "heed/train/head_plan.h"
 #include "heed/train/lora.h"
 #include "heed/train/optimizer.h"
 #include "heed/train/run_log.h"
@@ -23,7 +24,7 @@ namespace heed {
 struct StepReport {
   std::int64_t step = 0, steps = 0;  // done, of all
   std::int64_t epoch = 0;
-  std::int64_t tokens = 0, tokens_to_come = 0;  // of this step, and about how many of those behind it
+  std::int64_t tokens = 0, tokens_to_come = 0;  // of this step, and about how many are to come
   double loss = 0, learning_rate = 0, gradient_norm = 0;
   double operations = 0;  // multiplications and additions of the model's matrices, forward and backward
 };
@@ -65,7 +66,7 @@ class Trainer {
  private:
   struct HeadRun {
     HeadPlan plan;
-    std::unique_ptr<EncoderModel> model;  // all share the encoder of the first
+    std::unique_ptr<Model> model;  // all share the backbone of the first
   };
 
   void prepare_tokenizer();
@@ -75,8 +76,8 @@ class Trainer {
   BatchPlan plan_of(std::int64_t epoch) const;
   std::int64_t steps_of_epoch(std::int64_t epoch) const;
 
-  Batch make(Dataset& data, std::span<const std::uint32_t> numbers, std::int64_t epoch) const;
-  double operations_of(const Batch& batch) const;
+  const Model& main_model() const { return *heads_[0].model; }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.seed); }
   StepReport train_step(const BatchPlan& plan, std::int64_t batches);
   void update(StepReport& report);
   void check_finite(const StepReport& report) const;
@@ -95,17 +96,16 @@ class Trainer {
   void restore(bool resume);
   void restore_optimizer(const TensorMap& tensors, const std::vector<std::int64_t>& updates);
 
-  static constexpr std::int64_t kEvaluationTokens = 4096, kEvaluationEpoch = -1;
-
   TrainConfig config_;
   TrainEvents& events_;
   std::optional<text::Tokenizer> tokenizer_;
+  std::optional<text::SpecialTokens> special_;
   std::size_t max_tokens_ = 0;
   TaskList tasks_;
   std::vector<HeadRun> heads_;
   std::unique_ptr<Dataset> train_, dev_, test_;
 
-  std::vector<NamedParameter> weights_, trained_;  // all, and those that the optimizer changes
+  std::vector<PlacedParameter> weights_, trained_;  // all, and those that the optimizer changes
   std::unique_ptr<Lora> lora_;
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<Tensor> averages_;  // of trained_, if config.ema

@@ -5,9 +5,10 @@
 #include "heed/base/file.h"
 #include "heed/io/model_folder.h"
 #include "heed/io/safetensors.h"
+#include "heed/models/load.h"
 #include "heed/train/checkpoint.h"
 #include "heed/train/final_weights.h"
-#include "heed/train/model_output.h"
+#include "heed/train/tokenizer_files.h"
 #include "heed/train/trainer.h"
 
 namespace heed {
@@ -24,8 +25,8 @@ const Tensor& tensor_of(const TensorMap& tensors, const std::string& name, const
   return found->second;
 }
 
-void copy_weights(const TensorMap& tensors, const std::vector<NamedParameter>& weights, const fs::path& where) {
-  for (const NamedParameter& each : weights) {
+void copy_weights(const TensorMap& tensors, const std::vector<PlacedParameter>& weights, const fs::path& where) {
+  for (const PlacedParameter& each : weights) {
     const Tensor& values = tensor_of(tensors, "weights." + each.name, where);
     HEED_CHECK_AS(bad_format, values.shape() == each.parameter->shape(), where.string(), ": ", each.name, " is ",
                   values.shape(), ", expected ", each.parameter->shape());
@@ -41,7 +42,7 @@ fs::path Trainer::checkpoint_folder() const {
 
 TensorMap Trainer::weight_tensors() const {
   TensorMap tensors;
-  for (const NamedParameter& each : weights_) tensors.emplace("weights." + each.name, each.parameter->detach());
+  for (const PlacedParameter& each : weights_) tensors.emplace("weights." + each.name, each.parameter->detach());
   return tensors;
 }
 
@@ -137,10 +138,10 @@ void Trainer::save_model() {
   }
   const FinalWeights final_weights(trained_, averages_, lora_.get());
   for (std::size_t i = 0; i < heads_.size(); ++i) {
-    EncoderModel& model = *heads_[i].model;
-    if (i > 0) tie(heads_[0].model->encoder(), model.encoder());
     const fs::path folder = fs::path(config_.output) / heads_[i].plan.name;
-    write_model(model, *tasks_[i], config_, heads_[i].plan, *tokenizer_, max_tokens_, folder);
+    heed::save_model(*heads_[i].model, folder, tasks_[i]->config_fields());
+    save_tokenizer(*tokenizer_, config_, max_tokens_, folder);
+    tasks_[i]->save_files(folder, heads_[i].model->info());
   }
   replace_file(fs::path(config_.output) / "results.json", results.dump(2) + "\n");
   events_.saved(config_.output);

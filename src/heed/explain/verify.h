@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "heed/io/safetensors.h"
-#include "heed/tasks/text_model.h"
+#include "heed/tasks/loaded_model.h"
 
 namespace heed {
 
@@ -39,6 +39,6 @@ struct Verification {
 // layer passes on. Ids must be equal; the tensors behind them are computed from the ids of the dump, so that a
 // difference of the tokenizers does not hide one of the models. Throws bad_format for a dump that misses a part, has
 // one that the model does not have, or one of another shape.
-Verification verify(const TextModel& model, const SafetensorsFile& dump, std::optional<double> tolerance = {});
+Verification verify(const LoadedModel& model, const SafetensorsFile& dump, std::optional<double> tolerance = {});
 
 }  // namespace heed

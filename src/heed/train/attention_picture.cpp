@@ -1,19 +1,12 @@
-#include "heed/train/attention_watch.h"
+#include "heed/train/attention_picture.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace heed {
 
-void AttentionWatch::on_tensor(std::string_view name, const Tensor& value) {
-  // A layer's attention hands over its entropy first.
-  if (name.ends_with("attention.entropy")) layers_.push_back({value.detach(), {}, {}});
-  if (name.ends_with("attention.link_keys")) layers_.back().keys = value.detach();
-  if (name.ends_with("attention.link_weights")) layers_.back().weights = value.detach();
-}
-
-std::vector<double> AttentionWatch::entropies(std::size_t layer) const {
-  const Tensor entropy = layers_.at(layer).entropy.contiguous();
+std::vector<double> mean_entropies(const LayerAttention& layer) {
+  const Tensor entropy = layer.entropy.contiguous();
   const std::int64_t queries = entropy.size(0), heads = entropy.size(1);
   const float* values = entropy.data<float>();
   std::vector<double> means(static_cast<std::size_t>(heads), 0);
@@ -23,17 +16,16 @@ std::vector<double> AttentionWatch::entropies(std::size_t layer) const {
   return means;
 }
 
-GreyImage AttentionWatch::picture(std::int64_t tokens) const {
+GreyImage attention_picture(std::span<const LayerAttention> layers, std::int64_t tokens) {
   constexpr std::int64_t kBorder = 1;
   constexpr std::uint8_t kBorderGrey = 96;
-  const auto layers = static_cast<std::int64_t>(layers_.size());
-  if (layers == 0 || tokens == 0) return {};
-  const std::int64_t heads = layers_[0].keys.size(1), links = layers_[0].keys.size(2), side = tokens + kBorder;
-  GreyImage image{.width = heads * side + kBorder, .height = layers * side + kBorder};
+  if (layers.empty() || tokens == 0) return {};
+  const std::int64_t heads = layers[0].link_keys.size(1), links = layers[0].link_keys.size(2), side = tokens + kBorder;
+  GreyImage image{.width = heads * side + kBorder, .height = std::ssize(layers) * side + kBorder};
   image.pixels.assign(static_cast<std::size_t>(image.width * image.height), kBorderGrey);
-  for (std::int64_t layer = 0; layer < layers; ++layer) {
-    const Tensor keys = layers_[static_cast<std::size_t>(layer)].keys.contiguous(),
-                 weights = layers_[static_cast<std::size_t>(layer)].weights.contiguous();
+  for (std::int64_t layer = 0; layer < std::ssize(layers); ++layer) {
+    const Tensor keys = layers[static_cast<std::size_t>(layer)].link_keys.contiguous(),
+                 weights = layers[static_cast<std::size_t>(layer)].link_weights.contiguous();
     for (std::int64_t cell = 0; cell < tokens * heads; ++cell) {
       const std::int64_t query = cell / heads, head = cell % heads;
       const auto row = image.pixels.begin() + (layer * side + kBorder + query) * image.width + head * side + kBorder;

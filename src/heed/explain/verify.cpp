@@ -1,11 +1,14 @@
-#include "heed/tasks/verify.h"
+#include "heed/explain/verify.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "heed/base/error.h"
+#include "heed/explain/words.h"
+#include "heed/nn/attention_record.h"
 #include "heed/ops/shape_ops.h"
+#include "heed/tensor/autograd.h"
 
 namespace heed {
 namespace {
@@ -21,28 +24,6 @@ struct Output {
   std::string name;
   Tensor ours;
   std::vector<Axis> axes;
-};
-
-// Keeps the attention weights of all layers in order, [H, queries, keys] each.
-class WeightProbe : public Probe {
- public:
-  WeightProbe(std::int64_t heads, bool wanted) : heads_(static_cast<std::size_t>(heads)), wanted_(wanted) {}
-  bool wants(std::string_view name) const override {
-    return wanted_ && name.find(".attention.weights.") != std::string_view::npos;
-  }
-  void on_tensor(std::string_view name, const Tensor& value) override {
-    if (!wants(name)) return;
-    layer_.push_back(reshape(value, {1, value.size(0), value.size(1)}));
-    if (layer_.size() < heads_) return;
-    weights.push_back(concat(layer_, 0));
-    layer_.clear();
-  }
-  std::vector<Tensor> weights;
-
- private:
-  std::size_t heads_;
-  bool wanted_;
-  std::vector<Tensor> layer_;  // heads of the one at hand
 };
 
 double usual_tolerance(std::string_view dtype) {
@@ -77,20 +58,20 @@ std::size_t real_tokens(const SafetensorsFile& dump, std::size_t tokens) {
   return static_cast<std::size_t>(real);
 }
 
-class Comparison {
+class DumpComparison {
  public:
-  Comparison(const TextModel& model, const SafetensorsFile& dump, std::optional<double> tolerance)
+  DumpComparison(const LoadedModel& model, const SafetensorsFile& dump, std::optional<double> tolerance)
       : model_(model), dump_(dump), where_(dump.path().string()), tolerance_(tolerance) {
     HEED_CHECK_AS(bad_format, dump.contains("input_ids"), where_, ": has no tensor input_ids");
     ids_ = read_row(dump, "input_ids");
     padded_ = ids_.size();
     ids_.resize(real_tokens(dump, padded_));
-    const std::int64_t vocabulary = model.encoder().config().vocabulary;
+    const std::int64_t vocabulary = model.model().info().vocab_size;
     for (const std::int64_t id : ids_) {
       HEED_CHECK_AS(bad_format, id >= 0 && id < vocabulary, where_, ": input_ids has ", id, ", the model has ",
                     vocabulary, " words");
     }
-    const auto most = static_cast<std::size_t>(model.encoder().config().max_tokens());
+    const auto most = static_cast<std::size_t>(model.model().info().max_tokens);
     HEED_CHECK_AS(bad_format, !ids_.empty() && ids_.size() <= most, where_, ": input_ids has ", ids_.size(),
                   " tokens, expected 1 to ", most);
     if (!dump.contains("token_type_ids")) return;
@@ -98,7 +79,7 @@ class Comparison {
     HEED_CHECK_AS(bad_format, types_.size() == padded_, where_, ": token_type_ids has ", types_.size(),
                   " elements for ", padded_, " input_ids");
     types_.resize(ids_.size());
-    const std::int64_t types = std::max<std::int64_t>(1, model.encoder().config().types);
+    const std::int64_t types = std::max<std::int64_t>(1, model.model().info().type_vocab_size);
     for (const std::int64_t type : types_) {
       HEED_CHECK_AS(bad_format, type >= 0 && type < types, where_, ": token_type_ids has ", type, ", the model has ",
                     types, types == 1 ? " type" : " types");
@@ -111,7 +92,7 @@ class Comparison {
     HEED_CHECK_AS(bad_format, text != metadata.end(), where_,
                   ": the metadata has no \"text\"; save_file(tensors, path, metadata={\"text\": text}) writes it");
     const TextInput input = pair == metadata.end() ? TextInput(text->second) : TextInput(text->second, pair->second);
-    const text::Encoding ours = model_.encode(std::span(&input, 1)).at(0);
+    const text::Encoding ours = read_text(model_, input).encoding;
     result_.checks.push_back(compare_ids("input_ids", ours.ids, ids_));
     if (!types_.empty()) result_.checks.push_back(compare_ids("token_type_ids", ours.type_ids, types_));
   }
@@ -129,19 +110,24 @@ class Comparison {
  private:
   std::vector<Output> compute() const {
     const auto count = static_cast<std::int64_t>(ids_.size());
-    EncoderInput input{.ids = Packed(Tensor::from(ids_, {count}), Offsets({count}))};
-    if (!types_.empty() && model_.encoder().config().types > 0) input.type_ids = Tensor::from(types_, {count});
+    Inputs input{.ids = Packed(Tensor::from(ids_, {count}), Offsets({count}))};
+    if (!types_.empty() && model_.model().info().type_vocab_size > 0) input.type_ids = Tensor::from(types_, {count});
     const NoGrad no_grad;
     const bool wanted =
         std::ranges::any_of(dump_.names(), [](const std::string& name) { return name.starts_with("attentions."); });
-    WeightProbe probe(model_.encoder().config().heads, wanted);
-    const EncoderOutput out = model_.encoder().forward(input, Context::watched_by(probe), true);
+    // Attention weights of all layers, [H, queries, keys] each.
+    std::vector<std::vector<Tensor>> heads(static_cast<std::size_t>(model_.model().info().attention_layers));
+    const auto keep = [&](const Tap& tap, const Tensor& weights) {
+      heads.at(static_cast<std::size_t>(tap.layer)).push_back(reshape(weights, {1, weights.size(0), weights.size(1)}));
+    };
+    AttentionRecord record(wanted ? keep : AttentionRecord::UseWeights());
+    const ModelOutput out = model_.model().forward(input, Context::watched_by(record), true);
 
     std::vector<Output> outputs = {{numbered("hidden_states", 0), out.states[0], {Axis::token, Axis::column}}};
-    const std::size_t layers = out.states.size() - 1, blocks = probe.weights.size() / layers;
+    const std::size_t layers = out.states.size() - 1, blocks = heads.size() / layers;
     for (std::size_t i = 0; i < layers; ++i) {
-      for (std::size_t j = i * blocks; j < (i + 1) * blocks; ++j) {
-        outputs.push_back({numbered("attentions", j), probe.weights[j], {Axis::head, Axis::token, Axis::key}});
+      for (std::size_t j = i * blocks; wanted && j < (i + 1) * blocks; ++j) {
+        outputs.push_back({numbered("attentions", j), concat(heads[j], 0), {Axis::head, Axis::token, Axis::key}});
       }
       outputs.push_back({numbered("hidden_states", i + 1), out.states[i + 1], {Axis::token, Axis::column}});
     }
@@ -152,14 +138,14 @@ class Comparison {
   }
 
   void append_logits(std::vector<Output>& outputs, const Tensor& logits) const {
-    switch (model_.encoder().head()) {
-      case Head::none: break;
-      case Head::sequence_classification:
-      case Head::next_sentence: outputs.push_back({"logits", row_of(logits, 0), {Axis::column}}); break;
-      case Head::token_classification:
-      case Head::masked_lm: outputs.push_back({"logits", logits, {Axis::token, Axis::column}}); break;
-      case Head::replaced_token: outputs.push_back({"logits", column_of(logits, 0), {Axis::token}}); break;
-      case Head::question_answering:
+    switch (model_.model().head()) {
+      case HeadKind::none: break;
+      case HeadKind::sequence_classification:
+      case HeadKind::next_sentence: outputs.push_back({"logits", row_of(logits, 0), {Axis::column}}); break;
+      case HeadKind::token_classification:
+      case HeadKind::masked_lm: outputs.push_back({"logits", logits, {Axis::token, Axis::column}}); break;
+      case HeadKind::replaced_token: outputs.push_back({"logits", column_of(logits, 0), {Axis::token}}); break;
+      case HeadKind::question_answering:
         outputs.push_back({"start_logits", column_of(logits, 0), {Axis::token}});
         outputs.push_back({"end_logits", column_of(logits, 1), {Axis::token}});
         break;
@@ -181,7 +167,7 @@ class Comparison {
       if (std::ranges::find(kInputs, name) != std::end(kInputs)) continue;
       any = true;
       HEED_CHECK_AS(bad_format, std::ranges::find(outputs, name, &Output::name) != outputs.end(), where_,
-                    ": has a tensor ", name, ", but this model (", to_string(model_.encoder().head()),
+                    ": has a tensor ", name, ", but this model (", to_string(model_.model().head()),
                     ") computes only ", known);
     }
     HEED_CHECK_AS(bad_format, any, where_, ": has nothing to compare beside the ids, expected some of ", known);
@@ -265,7 +251,7 @@ class Comparison {
     return token ? " \"" + std::string(*token) + "\"" : "";
   }
 
-  const TextModel& model_;
+  const LoadedModel& model_;
   const SafetensorsFile& dump_;
   std::string where_;
   std::optional<double> tolerance_;
@@ -281,9 +267,9 @@ const TensorCheck* Verification::first_difference() const {
   return found == checks.end() ? nullptr : &*found;
 }
 
-Verification verify(const TextModel& model, const SafetensorsFile& dump, std::optional<double> tolerance) {
+Verification verify(const LoadedModel& model, const SafetensorsFile& dump, std::optional<double> tolerance) {
   HEED_CHECK(!tolerance || *tolerance >= 0, "[verify] tolerance ", *tolerance, ", expected 0 or more");
-  Comparison comparison(model, dump, tolerance);
+  DumpComparison comparison(model, dump, tolerance);
   comparison.compare_tokens();
   comparison.compare_outputs();
   return comparison.result();

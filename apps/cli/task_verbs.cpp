@@ -1,0 +1,148 @@
+// One verb for each task of the table: heed classify, tag, embed ... Flags, help and the shape of requests are the
+// task's own.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+
+#include "heed/base/error.h"
+#include "heed/base/parallel.h"
+#include "option_flags.h"
+#include "texts.h"
+#include "verbs.h"
+
+namespace heed::cli {
+namespace {
+
+struct Options : TextOptions {
+  Json beside = Json::object();  // fields of requests that flags give
+  Json task = Json::object();    // options of the task
+};
+
+// Splits a line at its tabs.
+std::vector<std::string> parts_of(const std::string& line) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find('\t', begin), line.size());
+    parts.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// The first field that a request must have beside the last one; null if there is none.
+const RequestField* required_field(const Task& task) {
+  for (std::size_t i = 0; i + 1 < task.request.size(); ++i) {
+    if (!task.request[i].optional) return &task.request[i];
+  }
+  return nullptr;
+}
+
+// A line as a request: the fields of JSON, or the text; where a request has two parts, those before and after a tab.
+Json request_of(const Task& task, const InputLine& line, const Json& beside) {
+  Json request = beside;
+  if (!line.fields.is_null()) {
+    HEED_CHECK_AS(bad_format, line.fields.is_object(), line.where, ": is ", detail::json_kind(line.fields),
+                  ", expected an object");
+    request.update(line.fields);
+    return request;
+  }
+  const RequestField& last = task.request.back();
+  const RequestField* first = required_field(task);
+  if (!first || (beside.contains(first->name) && !last.is_list())) {
+    request[last.name] = line.text;
+    return request;
+  }
+  const std::vector<std::string> parts = parts_of(line.text);
+  HEED_CHECK_AS(bad_format, last.is_list() ? parts.size() > 1 : parts.size() == 2, line.where, ": has ",
+                parts.size() - 1, " tabs, expected ", first->name, ", a tab and ", last.name);
+  request[first->name] = parts[0];
+  if (last.is_list()) {
+    request[last.name] = std::vector(parts.begin() + 1, parts.end());
+  } else {
+    request[last.name] = parts[1];
+  }
+  return request;
+}
+
+// What was given on the command line: a request per text, or one with all of them.
+std::vector<InputLine> given_requests(const Task& task, const Options& options) {
+  if (options.texts.empty()) return {};
+  const std::string where = "the command line";
+  const RequestField* first = required_field(task);
+  const RequestField& last = task.request.back();
+  Json fields = options.beside;
+  std::vector<std::string> texts = options.texts;
+  if (first && first->first_text) {
+    if (texts.size() < 2) throw CLI::RequiredError("a second TEXT");
+    fields[first->name] = texts.front();
+    texts.erase(texts.begin());
+  } else if (first && !fields.contains(first->name)) {
+    throw CLI::RequiredError(first->flag.empty() ? flag_of(first->name) : first->flag);
+  }
+  std::vector<InputLine> lines;
+  if (last.is_list()) {
+    fields[last.name] = texts;
+    lines.push_back({"", fields, where});
+  } else {
+    for (const std::string& text : texts) {
+      fields[last.name] = text;
+      lines.push_back({"", fields, where});
+    }
+  }
+  return lines;
+}
+
+std::string lines_help(const Task& task) {
+  const RequestField* first = required_field(task);
+  std::string fields;
+  for (const RequestField& field : task.request) {
+    fields += (fields.empty() ? "\"" : ", \"") + field.name + (field.optional ? "\" (or not)" : "\"");
+  }
+  return (first ? first->name + ", a tab and " + task.request.back().name : std::string("one text")) +
+         " per line, or JSON lines with " + fields;
+}
+
+void run(const Task& task, const Options& options) {
+  const std::vector<InputLine> given = given_requests(task, options);
+  if (options.input.empty() && given.empty()) throw CLI::RequiredError("TEXT or --input");
+  std::optional<ThreadLimit> limit;
+  if (options.threads > 0) limit.emplace(options.threads);
+  const LoadedModel model = load(options.model);
+  const auto task_run = model.make(task, options.task);
+  run_texts(options, given, [&](const std::vector<InputLine>& lines) {
+    std::vector<Row> rows;
+    for (const InputLine& line : lines) {
+      rows.push_back(request_row(task, request_of(task, line, options.beside), line.where));
+    }
+    std::vector<std::string> out;
+    for (const auto& finding : run_task(model, *task_run, std::move(rows))) out.push_back(finding->line());
+    return out;
+  });
+}
+
+void add_task_verb(CLI::App& app, const Task& task, int& result) {
+  CLI::App* verb = app.add_subcommand(task.verb, task.summary);
+  const auto options = std::make_shared<Options>();
+  add_text_options(*verb, *options, task.request.back().help, lines_help(task));
+  for (std::size_t i = 0; i + 1 < task.request.size(); ++i) {
+    const RequestField& field = task.request[i];
+    if (field.first_text || field.is_list()) continue;
+    verb->add_option_function<std::string>(
+        field.flag.empty() ? flag_of(field.name) : field.flag,
+        [options, name = field.name](const std::string& text) { options->beside[name] = text; }, field.help);
+  }
+  add_option_flags(*verb, task.options.list(), kForPredict, options->task);
+  verb->footer(task.example);
+  verb->callback([options, &task, &result] {
+    run(task, *options);
+    result = 0;
+  });
+}
+
+}  // namespace
+
+void add_tasks(CLI::App& app, int& result) {
+  for (const Task* task : tasks()) add_task_verb(app, *task, result);
+}
+
+}  // namespace heed::cli

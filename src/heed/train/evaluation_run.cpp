@@ -1,0 +1,40 @@
+#include "heed/train/evaluation_run.h"
+
+#include <filesystem>
+
+#include "heed/base/error.h"
+#include "heed/train/head_plan.h"
+
+namespace heed {
+
+EvaluationRun::EvaluationRun(const LoadedModel& model, const Task& task, const Json& given,
+                             std::vector<DataSource> sources)
+    : model_(model) {
+  model.require(task);
+  TaskSetup setup = model.setup();
+  Json options = Json::object();
+  const std::filesystem::path trained = model.folder().path() / "train.json";
+  if (std::filesystem::exists(trained)) {
+    const TrainConfig config = read_train_config(trained);
+    seed_ = static_cast<std::uint64_t>(config.seed);
+    options = config.tasks.at(task.name);
+    setup.max_tokens = run_max_tokens(config, model.model().info());
+  }
+  options.update(given);
+  tasks_.push_back(task.make_trainable(setup, options));
+  std::vector<std::vector<DataSource>> files;
+  for (DataSource& source : sources) {
+    if (source.needs.empty()) source.needs = task.rows;
+    files.push_back({std::move(source)});
+  }
+  data_ = std::make_unique<Dataset>(files, tasks_, Purpose::evaluate);
+}
+
+Evaluation EvaluationRun::evaluate(const std::function<void(double)>& progress) {
+  data_->index();
+  HEED_CHECK_AS(bad_format, data_->rows() > 0, "[eval] the data has no rows");
+  const Model* model = &model_.model();
+  return heed::evaluate(std::span(&model, 1), tasks_, *data_, seed_, progress).front();
+}
+
+}  // namespace heed

@@ -1,0 +1,26 @@
+// The heads of a run: the main one, and those of config.heads, which share its backbone and its tokens.
+#pragma once
+
+#include "heed/data/readers.h"
+#include "heed/tasks/task.h"
+#include "heed/train/config.h"
+
+namespace heed {
+
+struct HeadPlan {
+  std::string name{};  // "" for the main one; else the folder it is saved in
+  const Task* task = nullptr;
+  Json options = Json::object();  // of the task
+  Columns columns{};
+  double weight = 1;
+};
+std::vector<HeadPlan> head_plans(const TrainConfig& config);
+
+// For each file of the data the columns of each head.
+std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, const std::vector<HeadPlan>& plans,
+                                                  const std::vector<std::string>& files);
+
+// The longest sequence of a run: config.model.max_tokens, or what the model allows, up to 512.
+std::size_t run_max_tokens(const TrainConfig& config, const ModelInfo& model);
+
+}  // namespace heed

@@ -1,0 +1,95 @@
+#include "heed/train/tokenizer_files.h"
+
+#include <fstream>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/io/model_folder.h"
+#include "heed/text/legacy.h"
+#include "heed/text/train_tokenizer.h"
+#include "heed/train/head_plan.h"
+#include "heed/train/trainer.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTokenizerConfig = "tokenizer_config.json";
+constexpr const char* kSpecialTokens = "special_tokens_map.json";
+
+// Writes the texts of the training rows, a line each, for the tokenizer to learn from.
+void write_texts(const TrainConfig& config, const fs::path& path) {
+  std::ofstream out(path, std::ios::binary);
+  for (const auto& heads : data_sources(config, {head_plans(config)[0]}, config.data.train)) {
+    const auto reader = open_reader(heads[0]);
+    for (Row row; reader->next(row);) {
+      std::string text = row.text;
+      for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
+      if (row.pair) text += "\n" + *row.pair;
+      out << text << "\n";
+    }
+  }
+  out.close();
+  HEED_CHECK_AS(io, out.good(), path.string(), ": cannot be written");
+}
+
+Json trained_tokenizer(const TrainConfig& config, TrainEvents& events) {
+  events.phase("training the tokenizer");
+  const text::TokenizerType type = text::tokenizer_type(config.tokenizer.train);
+  text::TrainOptions options;
+  options.vocab_size = config.tokenizer.vocab_size;
+  options.special_tokens = text::default_special_tokens(type);
+  if (type == text::TokenizerType::bpe) options.special_tokens = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  options.progress = [&](double share) { events.progress(share); };
+  std::vector<fs::path> files(config.tokenizer.files.begin(), config.tokenizer.files.end());
+  const fs::path texts = fs::path(config.output) / "tokenizer-texts.txt";
+  if (files.empty()) {
+    write_texts(config, texts);
+    files = {texts};
+  }
+  const Json json = text::train_tokenizer(type, files, options);
+  fs::remove(texts);
+  return json;
+}
+
+// The folder of a tokenizer that is there already.
+fs::path tokenizer_folder(const TrainConfig& config) {
+  const fs::path from = config.tokenizer.from.empty() ? config.model.from : config.tokenizer.from;
+  return fs::exists(from / "config.json") ? ModelFolder(from).transformer() : from;
+}
+
+}  // namespace
+
+LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& events) {
+  const fs::path output = config.output;
+  const bool trains = !config.tokenizer.train.empty();
+  // A resumed run has it already; training it again would give the same.
+  if (trains && !fs::exists(output / "tokenizer.json")) {
+    replace_file(output / "tokenizer.json", trained_tokenizer(config, events).dump(1) + "\n");
+  }
+  const fs::path folder = trains ? output : tokenizer_folder(config);
+  LoadedTokenizer loaded{text::load_tokenizer(folder), text::read_settings(folder / kTokenizerConfig),
+                         text::read_settings(folder / kSpecialTokens)};
+  loaded.tokenizer.set_padding(std::nullopt);
+  loaded.tokenizer.set_truncation(std::nullopt);
+  return loaded;
+}
+
+void save_tokenizer(const text::Tokenizer& tokenizer, const TrainConfig& config, std::size_t max_tokens,
+                    const fs::path& folder) {
+  replace_file(folder / "tokenizer.json", tokenizer.to_json().dump(1) + "\n");
+  const fs::path from = config.tokenizer.train.empty() ? tokenizer_folder(config) : fs::path();
+  bool has_settings = false;
+  for (const char* name : {kTokenizerConfig, kSpecialTokens}) {
+    if (from.empty() || !fs::exists(from / name)) continue;
+    constexpr std::size_t kMostBytes = 64'000'000;
+    replace_file(folder / name, read_file(from / name, kMostBytes));
+    has_settings = has_settings || name == kTokenizerConfig;
+  }
+  if (has_settings) return;
+  const Json settings = text::SpecialTokens(tokenizer).settings(max_tokens);
+  replace_file(folder / kTokenizerConfig, settings.dump(2) + "\n");
+}
+
+}  // namespace heed
