@@ -14,17 +14,17 @@ const std::map<std::string, Json> kModels = {
     {"bert", {{"model_type", "bert"}}},
     {"minilm", {{"model_type", "bert"}, {"hidden_size", 384}, {"num_hidden_layers", 6}, {"intermediate_size", 1536}}}};
 
-EncoderConfig config_of(const std::string& model) {
+ModelConfig config_of(const std::string& model) {
   const auto found = kModels.find(model);
   HEED_CHECK_AS(not_found, found != kModels.end(), "[encoder bench] unknown model \"", model, "\"");
-  return parse_encoder_config(found->second, "[encoder bench]");
+  return parse_model_config(found->second, "[encoder bench]");
 }
 
-std::shared_ptr<const EncoderModel> model_of(const std::string& name) {
-  static std::map<std::string, std::shared_ptr<const EncoderModel>> models;
+std::shared_ptr<const Model> model_of(const std::string& name) {
+  static std::map<std::string, std::shared_ptr<const Model>> models;
   auto& model = models[name];
   if (!model) {
-    const auto fresh = std::make_shared<EncoderModel>(config_of(name));
+    const auto fresh = std::make_shared<Model>(config_of(name));
     initialize(*fresh, 1);
     model = fresh;
   }
@@ -34,7 +34,7 @@ std::shared_ptr<const EncoderModel> model_of(const std::string& name) {
 }  // namespace
 
 double EncoderCase::flops() const {
-  const EncoderConfig config = config_of(model);
+  const ModelConfig config = config_of(model);
   const auto width = static_cast<double>(config.width), inner = static_cast<double>(config.inner);
   double products = 0;
   for (const std::int64_t tokens : lengths) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/models/encoder_model.h"
+#include "heed/models/load.h"
 
 namespace heed::bench {
 
@@ -27,8 +27,8 @@ class EncoderRun {
 
  private:
   EncoderCase case_;
-  std::shared_ptr<const EncoderModel> model_;
-  EncoderInput input_;
+  std::shared_ptr<const Model> model_;
+  Inputs input_;
 };
 
 }  // namespace heed::bench

@@ -13,7 +13,7 @@ const StackConfig kStack = {.block = {.width = 384, .heads = 12, .inner = 1536, 
                             .layers = 6};
 
 StackConfig with_dropout(StackConfig config, double probability) {
-  config.block.dropout = config.block.attention_dropout = probability;
+  config.block.dropout = config.block.ATTDROP = probability;
   return config;
 }
 

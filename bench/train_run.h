@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "heed/nn/transformer.h"
+#include "heed/nn/encoder_decoder.h"
 #include "heed/train/optimizer.h"
 
 namespace heed::bench {

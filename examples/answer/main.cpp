@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const heed::TextPipeline model = heed::load(argv[1]);
-  const auto answers = model.answer({{"Where does the fox live?", "The quick fox lives in Berlin."}}, {.top_k = 3});
+  const heed::LoadedModel model = heed::load(argv[1]);
+  const auto answers = answer(model, {{"Where does the fox live?", "The quick fox lives in Berlin."}}, {.top_k = 3});
   for (const heed::Answer& answer : answers[0]) std::printf("%.4f %s\n", answer.score, answer.answer.c_str());
 }

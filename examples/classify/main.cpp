@@ -5,8 +5,8 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const heed::TextPipeline model = heed::load(argv[1]);
-  for (const auto& scores : model.classify({"What a lovely day", "What a day"})) {
+  const heed::LoadedModel model = heed::load(argv[1]);
+  for (const auto& scores : classify(model, {"What a lovely day", "What a day"})) {
     for (const auto& [label, score] : scores) std::printf("%s %.4f  ", label.c_str(), double(score));
     std::printf("\n");
   }

@@ -5,8 +5,8 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const heed::TextPipeline model = heed::load(argv[1]);
-  const auto filled_masks = model.fill_mask({"The [MASK] brown fox."});
+  const heed::LoadedModel model = heed::load(argv[1]);
+  const auto filled_masks = fill_mask(model, {"The [MASK] brown fox."});
   for (const heed::FilledMask& filled : filled_masks[0][0]) {
     std::printf("%.4f %s\n", double(filled.score), filled.sequence.c_str());
   }

@@ -5,9 +5,9 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const heed::TextPipeline model = heed::load(argv[1]);
+  const heed::LoadedModel model = heed::load(argv[1]);
   const std::vector<std::string> texts = {"The fox lives in Berlin.", "The dog is lazy.", "It jumps."};
-  for (const auto& [index, score] : model.rerank("Where does the fox live?", texts)) {
+  for (const auto& [index, score] : rerank(model, "Where does the fox live?", texts)) {
     std::printf("%.4f %s\n", double(score), texts[index].c_str());
   }
 }

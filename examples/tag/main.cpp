@@ -5,8 +5,8 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const heed::TextPipeline model = heed::load(argv[1]);
-  const auto entities = model.tag({"The fox lives in Berlin."});
+  const heed::LoadedModel model = heed::load(argv[1]);
+  const auto entities = tag(model, {"The fox lives in Berlin."});
   for (const heed::Entity& entity : entities[0]) {
     std::printf("%s: %s, characters %ld to %ld, %.4f\n", entity.label.c_str(), entity.word.c_str(), long(entity.start),
                 long(entity.end), double(entity.score));

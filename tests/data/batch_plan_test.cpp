@@ -1,4 +1,4 @@
-#include "heed/train/batch_plan.h"
+#include "heed/data/batch_plan.h"
 
 #include <gtest/gtest.h>
 

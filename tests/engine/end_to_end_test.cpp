@@ -22,17 +22,13 @@ TEST(EndToEnd, ABertForSequenceClassificationGivesPyTorchsLogitsAndLoss) {
   const test::TempFolder folder;
   const auto path = test::make_torch_folder(folder, config, "ForSequenceClassification", text, {{"labels", {1}}});
 
-  const TextPipeline pipeline = load(path);
-  const TextModel& model = pipeline.model();
-  const std::vector<TextInput> inputs = {text};
-  const auto encodings = model.encode(inputs);
-  EXPECT_EQ(model.tokenizer().tokens(encodings[0]),
+  const LoadedModel model = load(path);
+  const text::Encoding encoding = model.tokenizer().encode(text);
+  EXPECT_EQ(model.tokenizer().tokens(encoding),
             (std::vector<std::string>{"[CLS]", "h", "##e", "##l", "##l", "##o", ",", "m", "##y", "dog", "i", "##s", "c",
                                       "##u", "##t", "##e", "[SEP]"}));
-  Tensor logits;
-  model.for_each_batch(encodings, [&](const std::vector<std::size_t>&, const EncoderInput& input) {
-    logits = model.encoder().forward(input, Context()).logits;
-  });
+  const Inputs inputs = pack_encodings(std::span(&encoding, 1), model.model().info());
+  const Tensor logits = model.model().forward(inputs, Context()).logits;
   const double loss = cross_entropy(logits, Tensor::from<std::int64_t>({1}, {1})).item();
 
   const SafetensorsFile expected(path / "expected.safetensors");
@@ -40,7 +36,7 @@ TEST(EndToEnd, ABertForSequenceClassificationGivesPyTorchsLogitsAndLoss) {
   const Tensor theirs = expected.tensor("logits");
   for (std::int64_t label = 0; label < 2; ++label) EXPECT_NEAR(logits.at({0, label}), theirs.at({0, label}), 1e-5);
   EXPECT_NEAR(loss, expected.tensor("loss").item(), 1e-5);
-  const auto scores = pipeline.classify(inputs);
+  const auto scores = classify(model, {text});
   for (const LabelScore& score : scores[0]) {
     if (score.label == "POSITIVE") {
       EXPECT_NEAR(-std::log(score.score), loss, 1e-5);

@@ -12,6 +12,11 @@
 
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/models/load.h"
+#include "heed/tasks/classify.h"
+#include "heed/tasks/fill_mask.h"
+#include "heed/tasks/rerank.h"
+#include "heed/tasks/similarity.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/shared_data.h"
@@ -46,7 +51,7 @@ double cosine(const Tensor& vectors, std::int64_t row, const std::vector<double>
 TEST(Load, MiniLmEmbedsTheTextsOfTextEmbeddingsInference) {
   const fs::path folder = test::shared_data("weights/minilm"), suite = test::shared_data("suites/tei-snapshots");
   if (!fs::exists(folder) || !fs::exists(suite)) GTEST_SKIP() << folder << " or " << suite << " is not there";
-  const TextPipeline model = load(folder);
+  const LoadedModel model = load(folder);
   const Texts texts = {"What is Deep Learning?", "Deep Learning is...", "What is Deep Learning?"};
   const auto expect_rows = [&](const Tensor& vectors, const std::string& name) {
     const auto rows = snapshot_rows(suite / ("test_bert__bert_" + name + ".snap"));
@@ -55,15 +60,15 @@ TEST(Load, MiniLmEmbedsTheTextsOfTextEmbeddingsInference) {
       EXPECT_GE(cosine(vectors, static_cast<std::int64_t>(i), rows[i]), 0.99999) << name << " " << i;
     }
   };
-  expect_rows(model.embed({texts[0]}), "single");
-  expect_rows(model.embed(texts), "batch");
-  expect_rows(model.embed(texts, {.pooling = SentenceEmbedding::Pooling::cls}), "batch_pooled");
-  const Tensor unit = model.embed(texts, {.normalize = true});
+  expect_rows(embed(model, {texts[0]}), "single");
+  expect_rows(embed(model, texts), "batch");
+  expect_rows(embed(model, texts, {.pooling = "cls"}), "batch_pooled");
+  const Tensor unit = embed(model, texts, {.normalize = true});
   expect_rows(unit, "batch");
   double length = 0;
   for (std::int64_t i = 0; i < unit.size(1); ++i) length += unit.at({1, i}) * unit.at({1, i});
   EXPECT_NEAR(length, 1, 1e-6);
-  const auto cosines = model.similarity(texts[0], {texts[1], texts[2]});
+  const auto cosines = similarity(model, texts[0], {texts[1], texts[2]});
   EXPECT_NEAR(cosines[1], 1, 1e-6);
   EXPECT_NEAR(cosines[0],
               cosine(unit, 0,
@@ -78,15 +83,14 @@ TEST(Load, MiniLmEmbedsTheTextsOfTextEmbeddingsInference) {
 TEST(Load, BertTinyToxicityClassifies) {
   const fs::path folder = test::shared_data("weights/bert-tiny-toxicity");
   if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const TextPipeline model = load(folder);
+  const LoadedModel model = load(folder);
   const Json cases = parse_json(read_file(folder / "expected.json", 1 << 20), "expected.json")["cases"];
   std::vector<TextInput> inputs;
   for (const Json& each : cases) inputs.emplace_back(each["text"].get<std::string>());
-  const auto results = model.classify(inputs);
-  const auto encodings = model.model().encode(inputs);
+  const auto results = classify(model, inputs);
   ASSERT_EQ(results.size(), cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    EXPECT_EQ(encodings[i].ids, cases[i]["input_ids"].get<std::vector<std::int32_t>>());
+    EXPECT_EQ(model.tokenizer().encode(inputs[i].text).ids, cases[i]["input_ids"].get<std::vector<std::int32_t>>());
     const double difference = cases[i]["logits"][1].get<double>() - cases[i]["logits"][0].get<double>();
     const double toxic = 1 / (1 + std::exp(-difference));
     ASSERT_EQ(results[i].size(), 2u);
@@ -110,8 +114,8 @@ TEST(Load, SameTextSameBits) {
   std::ifstream file(data);
   for (std::string line; texts.size() < kSentences && std::getline(file, line);) texts.push_back(line.substr(2));
   ASSERT_EQ(texts.size(), kSentences);
-  const Tensor together = load(folder).embed(texts);
-  const TextPipeline model = load(folder, /*token_budget=*/300);
+  const Tensor together = embed(load(folder), texts);
+  const LoadedModel model = load(folder, /*token_budget=*/300);
   const auto bytes = static_cast<std::size_t>(together.size(1)) * sizeof(float);
   const auto expect_same = [&](const Tensor& vectors, std::size_t row, std::size_t text) {
     const std::int64_t width = together.size(1);
@@ -125,8 +129,8 @@ TEST(Load, SameTextSameBits) {
   for (std::size_t i = 0; i < texts.size(); ++i) shuffled.push_back(texts[i * 77 % texts.size()]);
   for (const int threads : {1, 2}) {
     const ThreadLimit limit(threads);
-    for (std::size_t i = 0; i < texts.size(); ++i) expect_same(model.embed({texts[i]}), 0, i);
-    const Tensor vectors = model.embed(shuffled);
+    for (std::size_t i = 0; i < texts.size(); ++i) expect_same(embed(model, {texts[i]}), 0, i);
+    const Tensor vectors = embed(model, shuffled);
     for (std::size_t i = 0; i < texts.size(); ++i) expect_same(vectors, i, i * 77 % texts.size());
   }
 }
@@ -150,17 +154,17 @@ TEST(Load, BatchesKeepTheBudgetAndEverySequence) {
 
 TEST(Load, SeveralThreadsMayUseOneModel) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::sequence_classification, {"x", "y", "z"});
-  const TextPipeline model = load(folder.path());
+  test::write_random_model(folder.path(), HeadKind::sequence_classification, {"x", "y", "z"});
+  const LoadedModel model = load(folder.path());
   const std::vector<TextInput> inputs = {"the quick brown fox", "dog", {"the dog", "in berlin"}, "jumps over!"};
   std::vector<std::vector<std::vector<LabelScore>>> results(4);
   {
     std::vector<std::jthread> threads;
-    for (auto& result : results) threads.emplace_back([&] { result = model.classify(inputs); });
+    for (auto& result : results) threads.emplace_back([&] { result = classify(model, inputs); });
   }
   for (const auto& result : results) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      EXPECT_EQ(to_json(result[i]), to_json(model.classify({inputs[i]})[0])) << i;
+      EXPECT_EQ(to_json(result[i]), to_json(classify(model, {inputs[i]})[0])) << i;
     }
   }
 }
@@ -173,11 +177,11 @@ void change_config(const fs::path& folder, const Json& change) {
 
 TEST(Load, ScoresFollowTheProblemType) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::sequence_classification, {"x", "y", "z"});
+  test::write_random_model(folder.path(), HeadKind::sequence_classification, {"x", "y", "z"});
   const auto scores = [&](const std::string& type) {
     change_config(folder.path(), {{"problem_type", type}});
     std::map<std::string, double> found;
-    const auto results = load(folder.path()).classify({"the quick fox"});
+    const auto results = classify(load(folder.path()), {"the quick fox"});
     for (const auto& [label, score] : results[0]) found[label] = score;
     return found;
   };
@@ -194,13 +198,13 @@ TEST(Load, ScoresFollowTheProblemType) {
 
 TEST(Load, RerankSortsByTheOnlyLabel) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::sequence_classification, {"relevance"});
-  const TextPipeline model = load(folder.path());
+  test::write_random_model(folder.path(), HeadKind::sequence_classification, {"relevance"});
+  const LoadedModel model = load(folder.path());
   const Texts texts = {"the dog", "a fox", "berlin", "over"};
-  const auto ranked = model.rerank("fox?", texts);
+  const auto ranked = rerank(model, "fox?", texts);
   ASSERT_EQ(ranked.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(ranked[i].score, model.classify({TextInput("fox?", texts[ranked[i].index])})[0][0].score);
+    EXPECT_EQ(ranked[i].score, classify(model, {TextInput("fox?", texts[ranked[i].index])})[0][0].score);
     if (i > 0) {
       EXPECT_GE(ranked[i - 1].score, ranked[i].score);
     }
@@ -209,16 +213,18 @@ TEST(Load, RerankSortsByTheOnlyLabel) {
 
 TEST(Load, FillMaskGivesTheLikeliestTokens) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::masked_lm, {"a", "b"});
-  const TextPipeline model = load(folder.path());
-  const auto results = model.fill_mask({"the [MASK] dog.", "[MASK] fox [MASK]", "the dog [MASK]"}, 3);
-  ASSERT_EQ(results[0].size(), 1u);
-  ASSERT_EQ(results[1].size(), 2u);
-  EXPECT_TRUE(to_json(results[0])[0].is_object());
-  EXPECT_TRUE(to_json(results[1])[0].is_array());
+  test::write_random_model(folder.path(), HeadKind::masked_lm, {"a", "b"});
+  const LoadedModel model = load(folder.path());
+  const auto results = fill_mask(model, {"the [MASK] dog.", "[MASK] fox [MASK]", "the dog [MASK]"}, 3);
+  ASSERT_EQ(results[0].masks.size(), 1u);
+  ASSERT_EQ(results[1].masks.size(), 2u);
+  const std::vector<Json> requests = {{{"text", "the [MASK] dog."}}, {{"text", "[MASK] fox [MASK]"}}};
+  const auto answers = run_task(model, "fill-mask", requests);
+  EXPECT_TRUE(answers[0][0].is_object());
+  EXPECT_TRUE(answers[1][0].is_array());
 
-  const auto plain = load_encoder(folder.path());
-  const auto ids = model.model().tokenizer().encode("the [MASK] dog.").ids;
+  const auto plain = load_model(folder.path());
+  const auto ids = model.tokenizer().encode("the [MASK] dog.").ids;
   const auto n = static_cast<std::int64_t>(ids.size());
   const Tensor logits = plain->forward({Packed(Tensor::from(ids, {n}), Offsets({n}))}, Context()).logits;
   std::int32_t best = 0;
@@ -227,64 +233,64 @@ TEST(Load, FillMaskGivesTheLikeliestTokens) {
     if (logits.at({2, v}) > logits.at({2, best})) best = static_cast<std::int32_t>(v);
     sum += std::exp(logits.at({2, v}));
   }
-  EXPECT_EQ(results[0][0][0].token, best);
-  EXPECT_NEAR(results[0][0][0].score, std::exp(logits.at({2, best})) / sum, 1e-6);
-  EXPECT_NE(results[1][0][0].sequence.find("[MASK]"), std::string::npos);  // the other one
-  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] { model.fill_mask({"no mask"}); });
+  EXPECT_EQ(results[0].masks[0][0].token, best);
+  EXPECT_NEAR(results[0].masks[0][0].score, std::exp(logits.at({2, best})) / sum, 1e-6);
+  EXPECT_NE(results[1].masks[0][0].sequence.find("[MASK]"), std::string::npos);  // the other one
+  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] { fill_mask(model, {"no mask"}); });
   EXPECT_NE(message.find("has no [MASK]"), std::string::npos) << message;
 }
 
 TEST(Load, FoldersOfSentenceTransformersSayHowToEmbed) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::none, {"a", "b"});
-  const TextPipeline bare = load(folder.path());
+  test::write_random_model(folder.path(), HeadKind::none, {"a", "b"});
+  const LoadedModel bare = load(folder.path());
   folder.write("modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": ""},
     {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
     {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}])");
   folder.write("1_Pooling/config.json", R"({"pooling_mode_max_tokens": true})");
   folder.write("sentence_bert_config.json", R"({"max_seq_length": 5})");
   folder.write("config_sentence_transformers.json", R"({"prompts": {"query": "the dog "}})");
-  const TextPipeline model = load(folder.path());
-  const EmbedOptions same{.pooling = SentenceEmbedding::Pooling::max, .normalize = true};
-  EXPECT_TRUE(same_bits(model.embed({"quick fox"}), bare.embed({"quick fox"}, same)));
-  EXPECT_FALSE(same_bits(model.embed({"quick fox"}), bare.embed({"quick fox"})));
+  const LoadedModel model = load(folder.path());
+  const EmbedOptions same{.pooling = "max", .normalize = true};
+  EXPECT_TRUE(same_bits(embed(model, {"quick fox"}), embed(bare, {"quick fox"}, same)));
+  EXPECT_FALSE(same_bits(embed(model, {"quick fox"}), embed(bare, {"quick fox"})));
   EXPECT_TRUE(
-      same_bits(model.embed({"in", "fox"}, {.prompt = "query"}), bare.embed({"the dog in", "the dog fox"}, same)));
+      same_bits(embed(model, {"in", "fox"}, {.prompt = "query"}), embed(bare, {"the dog in", "the dog fox"}, same)));
   // Three tokens beside [CLS] and [SEP].
-  EXPECT_TRUE(same_bits(model.embed({"the quick brown fox jumps"}), model.embed({"the quick brown"})));
+  EXPECT_TRUE(same_bits(embed(model, {"the quick brown fox jumps"}), embed(model, {"the quick brown"})));
   const std::string message =
-      test::error_of(ErrorKind::invalid_argument, [&] { model.embed({"fox"}, {.prompt = "passage"}); });
+      test::error_of(ErrorKind::invalid_argument, [&] { embed(model, {"fox"}, {.prompt = "passage"}); });
   EXPECT_NE(message.find("query"), std::string::npos) << message;
 }
 
-// include_prompt false: mean and max are over the tokens behind [CLS] and the prompt.
+// include_prompt false: mean and max are over the tokens after [CLS] and the prompt.
 TEST(Load, PromptsMayBeLeftOutOfPooling) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::none, {"a", "b"});
+  test::write_random_model(folder.path(), HeadKind::none, {"a", "b"});
   folder.write("modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": ""},
     {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}])");
   folder.write("1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true, "include_prompt": false})");
   folder.write("config_sentence_transformers.json", R"({"prompts": {"query": "the dog "}})");
-  const TextPipeline model = load(folder.path());
+  const LoadedModel model = load(folder.path());
   const auto hidden = [&](const std::string& text) {
-    const auto ids = model.model().tokenizer().encode(text).ids;
+    const auto ids = model.tokenizer().encode(text).ids;
     const auto n = static_cast<std::int64_t>(ids.size());
-    return model.model().encoder().encode({Packed(Tensor::from(ids, {n}), Offsets({n}))}, Context());
+    return model.model().encode({Packed(Tensor::from(ids, {n}), Offsets({n}))}, Context());
   };
   // [CLS] the dog | quick fox [SEP]
   const Tensor states = hidden("the dog quick fox");
   ASSERT_EQ(states.size(0), 6);
-  const Tensor mean = model.embed({"in berlin", "quick fox"}, {.prompt = "query"});
-  const Tensor max = model.embed({"quick fox"}, {.pooling = SentenceEmbedding::Pooling::max, .prompt = "query"});
-  const Tensor cls = model.embed({"quick fox"}, {.pooling = SentenceEmbedding::Pooling::cls, .prompt = "query"});
+  const Tensor mean = embed(model, {"in berlin", "quick fox"}, {.prompt = "query"});
+  const Tensor max = embed(model, {"quick fox"}, {.pooling = "max", .prompt = "query"});
+  const Tensor cls = embed(model, {"quick fox"}, {.pooling = "cls", .prompt = "query"});
   for (std::int64_t c = 0; c < states.size(1); ++c) {
     EXPECT_NEAR(mean.at({1, c}), (states.at({3, c}) + states.at({4, c}) + states.at({5, c})) / 3, 1e-6);
     EXPECT_EQ(max.at({0, c}), std::max({states.at({3, c}), states.at({4, c}), states.at({5, c})}));
     EXPECT_EQ(cls.at({0, c}), states.at({0, c}));
   }
-  EXPECT_TRUE(same_bits(model.embed({"quick fox"}, {.prompt = "query"}), mean.sliced(0, 1, 2).contiguous()));
+  EXPECT_TRUE(same_bits(embed(model, {"quick fox"}, {.prompt = "query"}), mean.sliced(0, 1, 2).contiguous()));
   // Without a prompt all tokens count.
-  const Tensor plain = model.embed({"fox"}), all = hidden("fox");
+  const Tensor plain = embed(model, {"fox"}), all = hidden("fox");
   EXPECT_NEAR(plain.at({0, 0}), (all.at({0, 0}) + all.at({1, 0}) + all.at({2, 0})) / 3, 1e-6);
 }
 

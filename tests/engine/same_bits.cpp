@@ -12,6 +12,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/engine/load.h"
+#include "heed/tasks/embed.h"
 
 namespace {
 
@@ -25,15 +26,15 @@ std::vector<std::string> read_sentences(const char* path, std::size_t most) {
 }
 
 // Row i is sentence i, whatever the order they are run in.
-std::vector<float> embed_all(const heed::TextPipeline& model, const std::vector<std::string>& sentences,
+std::vector<float> embed_all(const heed::LoadedModel& model, const std::vector<std::string>& sentences,
                              const Order& order, std::size_t batch) {
-  const auto width = static_cast<std::size_t>(model.model().encoder().config().width);
+  const auto width = static_cast<std::size_t>(model.model().info().hidden_size);
   std::vector<float> rows(sentences.size() * width);
   for (std::size_t begin = 0; begin < order.size(); begin += batch) {
     const std::size_t count = std::min(batch, order.size() - begin);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < count; ++i) texts.push_back(sentences[order[begin + i]]);
-    const heed::Tensor vectors = model.embed(texts);
+    const heed::Tensor vectors = heed::embed(model, texts);
     for (std::size_t i = 0; i < count; ++i) {
       std::memcpy(rows.data() + order[begin + i] * width, vectors.data<float>() + i * width, width * sizeof(float));
     }
@@ -54,7 +55,7 @@ int run(const char* folder, const char* file, std::size_t most) {
   const auto sentences = read_sentences(file, most);
   HEED_CHECK(!sentences.empty(), file, ": has no sentences");
   // No batch is cut by the budget of tokens.
-  const heed::TextPipeline model = heed::load(folder, /*token_budget=*/1 << 20);
+  const heed::LoadedModel model = heed::load(folder, /*token_budget=*/1 << 20);
   Order in_order(sentences.size()), shuffled(sentences.size());
   std::iota(in_order.begin(), in_order.end(), std::size_t{0});
   for (std::size_t i = 0; i < shuffled.size(); ++i) shuffled[i] = i * 7919 % shuffled.size();

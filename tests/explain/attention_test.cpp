@@ -6,6 +6,7 @@
 #include <map>
 
 #include "heed/explain/words.h"
+#include "heed/tensor/autograd.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/shared_data.h"
@@ -19,33 +20,31 @@ constexpr const char* kText = "the quick brown foxgang jumps over the lazy dog i
 // A model with random weights.
 class ExplainAttention : public ::testing::Test {
  protected:
-  ExplainAttention() { test::write_random_model(folder_.path(), Head::sequence_classification, {"a", "b", "c"}); }
+  ExplainAttention() { test::write_random_model(folder_.path(), HeadKind::sequence_classification, {"a", "b", "c"}); }
 
   const test::TempFolder folder_;
 };
 
 TEST_F(ExplainAttention, LogitsKeepTheirBits) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, {kText, "the dog"});
-  const std::size_t only = 0;
   const NoGrad no_grad;
-  const Tensor plain = model.encoder()
-                           .forward(pack_encodings(std::span(&text.encoding, 1), std::span(&only, 1), true), Context())
-                           .logits;
+  const Inputs inputs = pack_encodings(std::span(&text.encoding, 1), model.model().info());
+  const Tensor plain = model.model().forward(inputs, Context()).logits;
   EXPECT_TRUE(same_bits(attention_of(model, text.encoding).output.logits, plain));
-  EXPECT_TRUE(same_bits(attention_of(model, text.encoding, [](auto, auto, auto&) {}).output.logits, plain));
+  EXPECT_TRUE(same_bits(attention_of(model, text.encoding, [](const Tap&, const Tensor&) {}).output.logits, plain));
 }
 
 // Rows in full against the streaming summaries of the same pass: two ways through the kernel.
 TEST_F(ExplainAttention, RowsAgreeWithSummaries) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   std::map<std::pair<std::int64_t, std::int64_t>, Tensor> matrices;
   const TextAttention found =
-      attention_of(model, text.encoding, [&](std::int64_t layer, std::int64_t head, const Tensor& weights) {
-        EXPECT_TRUE(matrices.emplace(std::pair(layer, head), weights).second);
+      attention_of(model, text.encoding, [&](const Tap& tap, const Tensor& weights) {
+        EXPECT_TRUE(matrices.emplace(std::pair(tap.layer, tap.head), weights).second);
       });
-  ASSERT_EQ(found.layers(), 2);
+  ASSERT_EQ(found.layer_count(), 2);
   ASSERT_EQ(found.heads(), 4);
   ASSERT_EQ(matrices.size(), 8u);
   const auto n = static_cast<std::int64_t>(text.tokens.size());
@@ -60,10 +59,10 @@ TEST_F(ExplainAttention, RowsAgreeWithSummaries) {
         sum += p, entropy -= p * std::log(p), largest = std::max(largest, p);
       }
       EXPECT_NEAR(sum, 1, 1e-5);
-      EXPECT_NEAR(entropy, found.entropy[layer].at({i, place.second}), 1e-4);
-      EXPECT_NEAR(largest, found.link_weights[layer].at({i, place.second, 0}), 1e-6);
-      const auto key = static_cast<std::int64_t>(found.link_keys[layer].at({i, place.second, 2}));
-      EXPECT_NEAR(weights.at({i, key}), found.link_weights[layer].at({i, place.second, 2}), 1e-6);
+      EXPECT_NEAR(entropy, found.layers[layer].entropy.at({i, place.second}), 1e-4);
+      EXPECT_NEAR(largest, found.layers[layer].link_weights.at({i, place.second, 0}), 1e-6);
+      const auto key = static_cast<std::int64_t>(found.layers[layer].link_keys.at({i, place.second, 2}));
+      EXPECT_NEAR(weights.at({i, key}), found.layers[layer].link_weights.at({i, place.second, 2}), 1e-6);
       mean += entropy / static_cast<double>(n);
     }
     EXPECT_NEAR(found.mean_entropy(place.first, place.second), mean, 1e-4);
@@ -71,7 +70,7 @@ TEST_F(ExplainAttention, RowsAgreeWithSummaries) {
 }
 
 TEST_F(ExplainAttention, WordsHoldTheirTokens) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, {"The Foxgang, in Berlin", "a dog"});
   std::vector<std::string> words;
   for (const TextWord& word : text.words) words.push_back(word.text);
@@ -88,15 +87,15 @@ TEST_F(ExplainAttention, WordsHoldTheirTokens) {
 
 // Against the product of whole matrices written out in f64.
 TEST_F(ExplainAttention, RolloutIsTheProductOfLayers) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   const std::size_t n = text.tokens.size();
   std::vector<std::vector<double>> layers(2, std::vector<double>(n * n, 0));
   AttentionRollout rollout(static_cast<std::int64_t>(n), 4);
-  attention_of(model, text.encoding, [&](std::int64_t layer, std::int64_t, const Tensor& weights) {
+  attention_of(model, text.encoding, [&](const Tap& tap, const Tensor& weights) {
     rollout.add(weights);
     for (std::size_t i = 0; i < n * n; ++i) {
-      layers[static_cast<std::size_t>(layer)][i] += static_cast<double>(weights.data<float>()[i]) / 8;
+      layers[static_cast<std::size_t>(tap.layer)][i] += static_cast<double>(weights.data<float>()[i]) / 8;
     }
   });
   for (auto& layer : layers) {
@@ -113,13 +112,13 @@ TEST_F(ExplainAttention, RolloutIsTheProductOfLayers) {
 TEST(ExplainReal, MiniLmAttends) {
   const auto folder = test::shared_data("weights/minilm");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const TextModel model(folder, 512);
+  const LoadedModel model(folder, 512);
   const ReadText text = read_text(model, "The cat sat on the mat because it was tired.");
   std::int64_t matrices = 0;
   const TextAttention found =
-      attention_of(model, text.encoding, [&](std::int64_t, std::int64_t, const Tensor&) { ++matrices; });
+      attention_of(model, text.encoding, [&](const Tap&, const Tensor&) { ++matrices; });
   EXPECT_EQ(matrices, 72);
-  EXPECT_EQ(found.layers(), 6);
+  EXPECT_EQ(found.layer_count(), 6);
   EXPECT_EQ(found.heads(), 12);
   // Some heads look at one token alone, or nearly; none at all alike.
   for (std::int64_t layer = 0; layer < 6; ++layer) {

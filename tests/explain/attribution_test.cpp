@@ -7,6 +7,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/io/safetensors.h"
+#include "heed/tensor/autograd.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/shared_data.h"
@@ -20,25 +21,25 @@ constexpr const char* kText = "the quick brown foxgang jumps over the lazy dog i
 
 class ExplainAttribution : public ::testing::Test {
  protected:
-  ExplainAttribution() { test::write_random_model(folder_.path(), Head::sequence_classification, {"a", "b", "c"}); }
+  ExplainAttribution() { test::write_random_model(folder_.path(), HeadKind::sequence_classification, {"a", "b", "c"}); }
 
   const test::TempFolder folder_;
 };
 
 TEST_F(ExplainAttribution, WordVectorsOfTheTableGiveTheSameBits) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   const NoGrad no_grad;
-  EncoderInput input = repeated_input(model, text.encoding, 2);
+  Inputs input = repeated_input(model, text.encoding, 2);
   const Tensor plain = label_score(model, 1)(input);
-  input.word_vectors = model.encoder().encoder().word_vectors(input.ids.values);
+  input.vectors = model.model().backbone()->words().forward(input.ids.values);
   EXPECT_TRUE(same_bits(label_score(model, 1)(input), plain));
-  input.word_vectors = Tensor::zeros({3, 32});
+  input.vectors = Tensor::zeros({3, 32});
   EXPECT_NE(test::error_of(ErrorKind::invalid_argument, [&] { label_score(model, 1)(input); }), "");
 }
 
 TEST_F(ExplainAttribution, IsCompleteWithEnoughSteps) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   const Attribution rough = integrated_gradients(model, text.encoding, label_score(model, 2), {.steps = 2});
   const Attribution fine = integrated_gradients(model, text.encoding, label_score(model, 2), {.steps = 256});
@@ -55,7 +56,7 @@ TEST_F(ExplainAttribution, IsCompleteWithEnoughSteps) {
 
 // Law 1: how many points run together, and on how many threads, changes nothing.
 TEST_F(ExplainAttribution, SameBitsHoweverPointsAreGrouped) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   const auto tokens = [&](std::size_t budget) {
     return integrated_gradients(model, text.encoding, label_score(model, 0), {.steps = 12, .token_budget = budget})
@@ -68,7 +69,7 @@ TEST_F(ExplainAttribution, SameBitsHoweverPointsAreGrouped) {
 }
 
 TEST_F(ExplainAttribution, OcclusionIsTheScoreWithTheWordMasked) {
-  const TextModel model(folder_.path(), 512);
+  const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   const Occlusion found = occlude(model, text, label_score(model, 1));
   EXPECT_EQ(found.replacement, "[MASK]");
@@ -85,7 +86,7 @@ TEST_F(ExplainAttribution, OcclusionIsTheScoreWithTheWordMasked) {
   EXPECT_EQ(found.words.front(), 0);
 }
 
-// Independent code: PyTorch in f64 walks the same path (encoders_torch.py).
+// Independent code: PyTorch in f64 walks the same path (models_torch.py).
 TEST(ExplainTorch, IntegratedGradients) {
   if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
   const test::TempFolder folder;
@@ -118,7 +119,7 @@ TEST(ExplainTorch, IntegratedGradients) {
   }
   const auto asked = folder.write("questions.json", questions.dump());
   ASSERT_EQ(
-      test::run_python(HEED_TESTS_FOLDER "/models/encoders_torch.py " + asked.string() + " " + folder.path().string()),
+      test::run_python(HEED_TESTS_FOLDER "/models/models_torch.py " + asked.string() + " " + folder.path().string()),
       0);
   std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (char letter = 'a'; letter <= 'z'; ++letter) vocabulary += std::string(1, letter) + "\n";
@@ -126,7 +127,7 @@ TEST(ExplainTorch, IntegratedGradients) {
     const auto name = question.at("name").get<std::string>();
     SCOPED_TRACE(name);
     folder.write(name + "/vocab.txt", vocabulary);
-    const TextModel model(folder.path() / name, 512);
+    const LoadedModel model(folder.path() / name, 512);
     const ReadText text = read_text(model, "c o a a z h");
     ASSERT_EQ(std::vector<std::int64_t>(text.encoding.ids.begin(), text.encoding.ids.end()), ids);
     const Attribution found = integrated_gradients(model, text.encoding, label_score(model, 1), {.steps = 16});
@@ -145,7 +146,7 @@ TEST(ExplainTorch, IntegratedGradients) {
 TEST(ExplainReal, ToxicityComesFromTheInsult) {
   const auto folder = test::shared_data("weights/bert-tiny-toxicity");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const TextModel model(folder, 512);
+  const LoadedModel model(folder, 512);
   ASSERT_EQ(model.labels()[1], "toxic");
   const ReadText text = read_text(model, "You are a complete idiot and I hope you know it.");
   const Attribution found = integrated_gradients(model, text.encoding, label_score(model, 1));

@@ -84,8 +84,8 @@ TEST(ExplainPage, LayoutKeepsPagesSmall) {
 
 TEST(ExplainPage, CarriesHostileTextAsData) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path() / "model", Head::sequence_classification, {"</script>", "b"});
-  const TextModel model(folder.path() / "model", 512);
+  test::write_random_model(folder.path() / "model", HeadKind::sequence_classification, {"</script>", "b"});
+  const LoadedModel model(folder.path() / "model", 512);
   const std::string text = "</script><script>alert('fox')</script><!--";
   const Look look = look_at(model, text);
   const auto path = folder.path() / "page.html";
@@ -114,8 +114,8 @@ TEST(ExplainPage, CarriesHostileTextAsData) {
 
 TEST(ExplainPage, RefusesWhatIsNotThere) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path() / "model", Head::none, {"a"});
-  const TextModel model(folder.path() / "model", 512);
+  test::write_random_model(folder.path() / "model", HeadKind::none, {"a"});
+  const LoadedModel model(folder.path() / "model", 512);
   const Look bare = look_at(model, "the fox", {.maps = false});
   EXPECT_FALSE(bare.evidence);
   EXPECT_EQ(bare.rollout.size(), bare.text.tokens.size());

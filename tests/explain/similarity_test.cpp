@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "heed/explain/words.h"
+#include "heed/tasks/similarity.h"
 #include "support/random_model.h"
 #include "support/shared_data.h"
 #include "support/temp_folder.h"
@@ -18,7 +19,7 @@ double total(const std::vector<double>& values) {
 }
 
 // Every way of adding it up is the cosine that similarity() finds by its own code.
-void expect_exact(const TextModel& model, const std::string& a, const std::string& b) {
+void expect_exact(const LoadedModel& model, const std::string& a, const std::string& b) {
   const SimilarityExplanation found = explain_similarity(model, a, b);
   const auto cosine = static_cast<double>(similarity(model, a, {b}).front());
   EXPECT_NEAR(found.cosine, cosine, 1e-6);
@@ -38,22 +39,22 @@ void expect_exact(const TextModel& model, const std::string& a, const std::strin
 
 TEST(ExplainSimilarity, MatrixSumsToTheCosine) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::none, {"a"});
-  const TextModel model(folder.path(), 512);
+  test::write_random_model(folder.path(), HeadKind::none, {"a"});
+  const LoadedModel model(folder.path(), 512);
   expect_exact(model, "the quick foxgang", "a lazy dog in berlin");
   expect_exact(model, "the fox", "the fox");
 }
 
 TEST(ExplainSimilarity, OtherPoolingsByIntegratedGradients) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::none, {"a"});
-  const TextModel model(folder.path(), 512);
-  for (const auto pooling : {SentenceEmbedding::Pooling::cls, SentenceEmbedding::Pooling::max}) {
-    const EmbedOptions options{.pooling = pooling};
-    const SimilarityExplanation found = explain_similarity(model, "the quick foxgang", "a lazy dog", options);
+  test::write_random_model(folder.path(), HeadKind::none, {"a"});
+  const LoadedModel model(folder.path(), 512);
+  for (const char* pooling : {"cls", "max"}) {
+    const SimilarityExplanation found =
+        explain_similarity(model, "the quick foxgang", "a lazy dog", {.pooling = pooling});
     EXPECT_FALSE(found.matrix.defined());
     ASSERT_TRUE(found.attributions);
-    EXPECT_NEAR(found.cosine, static_cast<double>(similarity(model, "the quick foxgang", {"a lazy dog"}, options)[0]),
+    EXPECT_NEAR(found.cosine, static_cast<double>(similarity(model, "the quick foxgang", {"a lazy dog"}, {.pooling = pooling})[0]),
                 1e-6);
     for (const Attribution& side : *found.attributions) {
       EXPECT_NEAR(side.score, found.cosine, 1e-5);
@@ -68,7 +69,7 @@ TEST(ExplainSimilarity, OtherPoolingsByIntegratedGradients) {
 TEST(ExplainReal, MiniLmSimilarity) {
   const auto folder = test::shared_data("weights/minilm");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const TextModel model(folder, 512);
+  const LoadedModel model(folder, 512);
   expect_exact(model, "A kitten sleeps on the warm sofa.", "The cat is napping on a couch.");
   expect_exact(model, "The invoice is overdue.", "Photosynthesis feeds the plants.");
   const SimilarityExplanation found = explain_similarity(model, "A kitten sleeps", "The cat is napping");

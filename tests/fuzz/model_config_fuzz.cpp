@@ -5,7 +5,7 @@
 #include "folder.h"
 #include "heed/base/error.h"
 #include "heed/io/model_folder.h"
-#include "heed/models/encoder_config.h"
+#include "heed/models/model_config.h"
 #include "promise.h"
 
 namespace {
@@ -27,7 +27,7 @@ void write_files(const heed::fuzz::Folder& folder, std::string_view input) {
   }
 }
 
-void check(const heed::EncoderConfig& config) {
+void check(const heed::ModelConfig& config) {
   using heed::fuzz::expect;
   expect(config.layers > 0 && config.heads > 0 && config.groups > 0 && config.blocks_per_group > 0, "counts above 0");
   expect(config.width > 0 && config.width % config.heads == 0, "heads divide the width");
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   write_files(folder, fuzz::text_of(data, size));
   try {
     const ModelFolder model(folder.path());
-    check(parse_encoder_config(model.config(), "config.json"));
+    check(parse_model_config(model.config(), "config.json"));
   } catch (const Error&) {
   }
   return 0;

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "heed/base/error.h"
-#include "heed/nn/layers.h"
+#include "heed/nn/feed_forward.h"
 #include "heed/nn/module.h"
 #include "support/error_of.h"
 #include "support/shared_data.h"
@@ -153,7 +153,7 @@ class Net : public Module {
     visitor.child("norm", norm);
   }
   Embedding embedding{50, 40};
-  FeedForward feed_forward{40, 80};
+  FeedForward feed_forward{40, {.intermediate_size = 80}};
   Norm norm{40};
 };
 

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "heed/base/file.h"
-#include "heed/models/encoder_model.h"
+#include "heed/models/load.h"
 #include "heed/ops/reduce.h"
 #include "support/shared_data.h"
 
@@ -56,11 +56,11 @@ Packed packed(const std::vector<Ids>& sequences) {
 TEST(RealWeights, MiniLmGivesTheVectorsOfTextEmbeddingsInference) {
   const fs::path folder = test::shared_data("weights/minilm");
   if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const auto model = load_encoder(folder);
+  const auto model = load_model(folder);
   // "What is Deep Learning?" and "Deep Learning is..." by vocab.txt, lower case.
   const Ids question = {101, 2054, 2003, 2784, 4083, 1029, 102}, start = {101, 2784, 4083, 2003, 1012, 1012, 1012, 102};
   const Packed single = packed({question}), batch = packed({question, start, question});
-  const EncoderOutput one = model->forward({single}, Context()), three = model->forward({batch}, Context());
+  const ModelOutput one = model->forward({single}, Context()), three = model->forward({batch}, Context());
   expect_close(one.hidden, "single_raw");
   expect_close(three.hidden, "batch_raw");
   expect_close(pool(Packed(one.hidden, single.offsets), Pooling::mean), "single");
@@ -74,8 +74,8 @@ TEST(RealWeights, MiniLmGivesTheVectorsOfTextEmbeddingsInference) {
 TEST(RealWeights, BertTinyToxicityGivesItsLogits) {
   const fs::path folder = test::shared_data("weights/bert-tiny-toxicity");
   if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const auto model = load_encoder(folder);
-  EXPECT_EQ(model->head(), Head::sequence_classification);
+  const auto model = load_model(folder);
+  EXPECT_EQ(model->head(), HeadKind::sequence_classification);
   EXPECT_EQ(model->config().labels, (std::vector<std::string>{"not-toxic", "toxic"}));
   const fs::path expected = folder / "expected.json";
   const Json cases = parse_json(read_file(expected, 1 << 20), expected.string())["cases"];

@@ -4,7 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
-#include "heed/nn/transformer.h"
+#include "heed/nn/encoder_decoder.h"
 #include "heed/ops/loss.h"
 #include "nn/gradient_check.h"
 
@@ -15,7 +15,7 @@ using testing::expect_gradients, testing::noise;
 
 TEST(MultiHeadAttention, TransformerXlGradientsMatchFiniteDifferences) {
   for (const bool fused : {true, false}) {
-    MultiHeadAttention attention({.width = 8, .heads = 2, .fused = fused, .transformer_xl = true});
+    MultiHeadAttention attention(8, {.heads = 2, .fused = fused, .transformer_xl = true});
     initialize(attention, 2);
     convert_parameters(attention, DType::f64);
     const Packed x(noise("x", {7, 8}, DType::f64), {3, 4});
@@ -28,7 +28,7 @@ TEST(MultiHeadAttention, TransformerXlGradientsMatchFiniteDifferences) {
 
 // What a segment computes with the tokens before it as memory is what one long segment computes.
 TEST(MultiHeadAttention, TransformerXlSegmentsContinueEachOther) {
-  MultiHeadAttention attention({.width = 8, .heads = 2, .fused = false, .transformer_xl = true});
+  MultiHeadAttention attention(8, {.heads = 2, .fused = false, .transformer_xl = true});
   initialize(attention, 2);
   for (const NamedParameter& named : named_parameters(attention)) {
     if (named.name.ends_with("_bias")) named.parameter->copy_from(noise("bias", named.parameter->shape()));
@@ -53,8 +53,8 @@ TEST(MultiHeadAttention, SegmentsAreJoinedSequenceBySequence) {
 
 TEST(MultiHeadAttention, WeightDropoutIsForTrainingAndRepeatsItself) {
   for (const bool fused : {true, false}) {
-    MultiHeadAttention plain({.width = 8, .heads = 2, .fused = fused}),
-        dropping({.width = 8, .heads = 2, .fused = fused, .attention_dropout = 0.5});
+    MultiHeadAttention plain(8, {.heads = 2, .fused = fused}),
+        dropping(8, {.heads = 2, .fused = fused, .dropout = 0.5});
     initialize(plain, 4);
     initialize(dropping, 4);
     const Packed x(noise("x", {40, 8}), {15, 25});
@@ -86,7 +86,9 @@ TEST(MultiHeadAttention, WeightDropoutKeepsTheMeanAndTheShare) {
 }
 
 TEST(MultiHeadAttention, AttentionDropoutOfABlockHasTheRightGradients) {
-  Encoder encoder({.block = {.width = 8, .heads = 2, .inner = 12, .attention_dropout = 0.4}});
+  Stack encoder({.block = {.hidden_size = 8,
+                           .attention = {.heads = 2, .dropout = 0.4},
+                           .feed_forward = {.intermediate_size = 12}}});
   initialize(encoder, 5);
   convert_parameters(encoder, DType::f64);
   const Packed x(noise("x", {7, 8}, DType::f64), {3, 4});
@@ -96,7 +98,8 @@ TEST(MultiHeadAttention, AttentionDropoutOfABlockHasTheRightGradients) {
 }
 
 StackConfig stack(std::int64_t layers) {
-  return {.block = {.width = 8, .heads = 2, .inner = 12}, .layers = layers};
+  return {.block = {.hidden_size = 8, .attention = {.heads = 2}, .feed_forward = {.intermediate_size = 12}},
+          .layers = layers};
 }
 
 TEST(EncoderDecoder, AMemoryProjectedOnceGivesTheSameBitsAtEveryStep) {
@@ -106,17 +109,17 @@ TEST(EncoderDecoder, AMemoryProjectedOnceGivesTheSameBitsAtEveryStep) {
   const Packed source(Tensor::from<std::int64_t>({1, 2, 3, 4, 5, 6, 7}, {7}), {3, 4});
   const Packed memory = model.encode(source, Context());
   const Memory projected = model.project(memory);
-  auto caches = model.make_caches(), caches_2 = model.make_caches();
+  DecodeState state = model.start(), state_2 = model.start();
   for (std::int64_t step = 0; step < 4; ++step) {
     const Packed token(Tensor::from<std::int64_t>({step + 1, step + 2}, {2}), {1, 1});
-    const Tensor expected = model.decode(token, memory, Context(), caches, step);
-    EXPECT_TRUE(same_bits(model.decode(token, projected, Context(), caches_2, step), expected)) << step;
+    const Tensor expected = model.decode(token, {memory}, Context(), &state);
+    EXPECT_TRUE(same_bits(model.decode(token, projected, Context(), &state_2), expected)) << step;
   }
   // The tokens themselves are not read again.
   Memory only_projected = projected;
   only_projected.tokens = Packed();
   const Packed token(Tensor::from<std::int64_t>({1, 1}, {2}), {1, 1});
-  EXPECT_TRUE(same_bits(model.decode(token, only_projected, Context()), model.decode(token, memory, Context())));
+  EXPECT_TRUE(same_bits(model.decode(token, only_projected, Context()), model.decode(token, {memory}, Context())));
   only_projected.projected.pop_back();
   EXPECT_THROW(model.decode(token, only_projected, Context()), Error);
 }
@@ -127,12 +130,12 @@ TEST(EncoderDecoder, SharedLayersAreCountedAndSavedOnceAndTrainTogether) {
   EncoderDecoder apart(config);
   config.share_layers = true;
   EncoderDecoder shared(config);
-  Encoder encoder(stack(2));
+  Stack encoder(stack(2));
   EXPECT_EQ(count_parameters(apart) - count_parameters(shared), count_parameters(encoder));
   const TensorMap saved = state(shared);
-  EXPECT_TRUE(saved.contains("encoder.layers.layer.0.attention.output.weight"));
-  EXPECT_FALSE(saved.contains("decoder.layers.layer.0.attention.output.weight"));
-  EXPECT_TRUE(saved.contains("decoder.layers.layer.0.cross_attention.output.weight"));
+  EXPECT_TRUE(saved.contains("encoder.layer.0.attention.output.weight"));
+  EXPECT_FALSE(saved.contains("decoder.layer.0.attention.output.weight"));
+  EXPECT_TRUE(saved.contains("decoder.layer.0.cross_attention.output.weight"));
 
   initialize(shared, 7);
   convert_parameters(shared, DType::f64);  // stay tied
@@ -141,7 +144,7 @@ TEST(EncoderDecoder, SharedLayersAreCountedAndSavedOnceAndTrainTogether) {
   const Packed target(Tensor::from<std::int64_t>({6, 1, 2, 6}, {4}), {3, 1});
   const Tensor answers = Tensor::from<std::int64_t>({1, 2, 0, 4}, {4});
   expect_gradients(shared, [&] {
-    return cross_entropy(shared.decode(target, shared.encode(source, Context()), Context()), answers);
+    return cross_entropy(shared.decode(target, {shared.encode(source, Context())}, Context()), answers);
   });
 }
 

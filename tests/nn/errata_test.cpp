@@ -8,7 +8,7 @@
 
 #include "attention/plain.h"
 #include "heed/attention/positions.h"
-#include "heed/nn/transformer.h"
+#include "heed/nn/stack.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/linear.h"
@@ -36,7 +36,7 @@ Packed tokens(const Tensor& x) {
 
 // A layer of two heads and its matrices. They are kept as [out, in]; head h owns kHeadWidth rows of W_Q, W_K and W_V.
 struct Layer {
-  explicit Layer(std::uint64_t seed = 1) : attention({.width = kWidth, .heads = kHeads, .fused = false}) {
+  explicit Layer(std::uint64_t seed = 1) : attention(kWidth, {.heads = kHeads, .fused = false}) {
     prepare(attention, seed);
     weights = state(attention);
   }
@@ -94,16 +94,16 @@ TEST(Errata, E19_HeadsAreConcatenatedThenProjected) {
 }
 
 TEST(Errata, E21_ADecoderIsMaskedAndReadsAMemory) {
-  const BlockConfig block{.width = kWidth, .heads = kHeads};
-  Encoder encoder({.block = block});
+  const BlockConfig block{.hidden_size = kWidth, .attention = {.heads = kHeads}};
+  Stack encoder({.block = block});
   BlockConfig with_cross = block;
   with_cross.cross = true;
-  Decoder decoder({.block = with_cross});
+  Stack decoder({.block = with_cross});
   prepare(encoder, 2), prepare(decoder, 2);
   auto encode = [&](const Tensor& x) { return encoder.forward(tokens(x), {}, Context()); };
   auto decode = [&](const Tensor& x, const Tensor& read) {
     const Memory memory{tokens(read)};
-    return decoder.forward(tokens(x), Context(), &memory);
+    return decoder.forward(tokens(x), {.attention = {.mask = Mask::causal()}, .memory = &memory}, Context());
   };
   const Tensor memory = matrix("memory", 4, kWidth), last = changed(input(), kTokens - 1), first = changed(input(), 0);
   EXPECT_GT(difference(row(encode(input()), 0), row(encode(last), 0)), 1e-3);                   // sees the future
@@ -128,8 +128,8 @@ TEST(Errata, E31_TheOutputIsHeadsTimesValueWidth) {
   // But for the softmax a head is linear.
   EXPECT_LT(difference(run(add(v, w)), add(run(v), run(w))), kEqual);
   // The number of layers does not widen it.
-  Encoder one({.block = {.width = kWidth, .heads = kHeads}}),
-      three({.block = {.width = kWidth, .heads = kHeads}, .layers = 3});
+  const BlockConfig block{.hidden_size = kWidth, .attention = {.heads = kHeads}};
+  Stack one({.block = block}), three({.block = block, .layers = 3});
   prepare(one, 3), prepare(three, 3);
   EXPECT_EQ(one.forward(tokens(input()), {}, Context()).shape(), three.forward(tokens(input()), {}, Context()).shape());
   // Heads share nothing: if they did, both would give the same.
@@ -142,7 +142,7 @@ TEST(Errata, E33_HeadsSplitFeatures) {
   // Features: a head's output has a row for each token ...
   EXPECT_EQ(layer.head(input(), 0).size(0), kTokens);
   // ... where a split of the sequence would let the first half know nothing of the second.
-  MultiHeadAttention halves({.width = kWidth, .heads = kHeads, .fused = false});
+  MultiHeadAttention halves(kWidth, {.heads = kHeads, .fused = false});
   prepare(halves, 1);
   const Tensor split = halves.forward(Packed(input(), {kTokens / 2, kTokens / 2}), {}, Context());
   EXPECT_GT(difference(layer.forward(input()), split), kDifferent);
@@ -171,7 +171,8 @@ TEST(Errata, E33_PositionsAreAddedToTheInput) {
 }
 
 TEST(Errata, E34_ParametersDoNotGrowWithTheText) {
-  MultiHeadAttention attention({.width = kWidth, .heads = kHeads, .bias = false});
+  MultiHeadAttention attention(
+      kWidth, {.heads = kHeads, .query_bias = false, .key_bias = false, .value_bias = false, .output_bias = false});
   prepare(attention, 4);
   EXPECT_EQ(count_parameters(attention), 4 * kWidth * kWidth);
   for (std::int64_t length : {1, 300}) {
@@ -183,7 +184,10 @@ TEST(Errata, E34_ParametersDoNotGrowWithTheText) {
 
 TEST(Errata, E35_TheResidualComesAfterTheOutputMap) {
   for (bool pre_norm : {false, true}) {
-    Block block({.width = kWidth, .heads = kHeads, .inner = 12, .pre_norm = pre_norm});
+    Block block({.hidden_size = kWidth,
+                 .attention = {.heads = kHeads},
+                 .feed_forward = {.intermediate_size = 12},
+                 .norm_place = pre_norm ? NormPlace::pre : NormPlace::post});
     prepare(block, 5);
     TensorMap w = state(block);
     auto norm = [&](const Tensor& x, const char* name) {
@@ -228,7 +232,9 @@ TEST(Errata, E43_HeadsWorkSideBySide) {
 }
 
 TEST(Errata, E44_BiasesAndTheOutputMapAreParametersToo) {
-  MultiHeadAttention bare({.width = kWidth, .bias = false}), usual({.width = kWidth});
+  MultiHeadAttention bare(kWidth,
+                          {.query_bias = false, .key_bias = false, .value_bias = false, .output_bias = false}),
+      usual(kWidth, {});
   EXPECT_EQ(count_parameters(bare), 3 * kWidth * kWidth + kWidth * kWidth);  // W_Q, W_K, W_V, and W_O
   EXPECT_EQ(count_parameters(usual), count_parameters(bare) + 4 * kWidth);
   // They matter: without them the result is another.

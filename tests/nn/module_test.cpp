@@ -6,7 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/nn/context.h"
-#include "heed/nn/layers.h"
+#include "heed/nn/feed_forward.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/reduce.h"
 #include "heed/tensor/autograd.h"
@@ -24,7 +24,7 @@ class Small : public Module {
     visitor.child("head", head);
   }
   Embedding embedding{5, 4};
-  FeedForward feed_forward{4, 8};
+  FeedForward feed_forward{4, {.intermediate_size = 8}};
   Norm norm{4};
   Linear head{4, 5, false};
 };
@@ -163,15 +163,33 @@ TEST(Layers, DropoutIsAFunctionOfSeedStepAndPlace) {
   EXPECT_TRUE(same_bits(layer.forward(x, Context()), x));
 }
 
-TEST(Context, TapsNameTheirPlace) {
-  struct Names : Probe {
-    void on_tensor(std::string_view name, const Tensor&) override { seen.emplace_back(name); }
-    std::vector<std::string> seen;
+TEST(Context, TapsSayWhereTheyAre) {
+  struct Seen : Probe {
+    void on_tensor(const Tap& tap, const Tensor&) override { taps.push_back(tap); }
+    bool wants(const Tap& tap) const override { return tap.head == 1; }
+    std::vector<Tap> taps;
   } probe;
   const Context root = Context::watched_by(probe);
-  root.child("layer", 3).child("attention").tap("weights", Tensor::zeros({1}));
-  root.tap("logits", Tensor::zeros({1}));
-  EXPECT_EQ(probe.seen, (std::vector<std::string>{"layer.3.attention.weights", "logits"}));
+  const Context layer = root.child("layer", 3).at_layer(3).child("cross_attention").in(Tap::Part::cross);
+  layer.tap(Tap::Kind::entropy, Tensor::zeros({1}));
+  int made = 0;
+  for (const std::int64_t head : {0, 1, 2}) {
+    layer.tap_weights(5, head, [&] {
+      ++made;
+      return Tensor::zeros({1});
+    });
+  }
+  root.tap(Tap::Kind::logits, Tensor::zeros({1}));
+  EXPECT_EQ(made, 1);  // what nobody wants is not made
+  ASSERT_EQ(probe.taps.size(), 3u);
+  EXPECT_EQ(probe.taps[0].kind, Tap::Kind::entropy);
+  EXPECT_EQ(probe.taps[0].part, Tap::Part::cross);
+  EXPECT_EQ(probe.taps[0].layer, 3);
+  EXPECT_EQ(probe.taps[1].kind, Tap::Kind::weights);
+  EXPECT_EQ(probe.taps[1].sequence, 5);
+  EXPECT_EQ(probe.taps[1].head, 1);
+  EXPECT_EQ(probe.taps[2].kind, Tap::Kind::logits);
+  EXPECT_EQ(probe.taps[2].layer, -1);
 }
 
 }  // namespace

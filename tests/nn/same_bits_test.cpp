@@ -1,4 +1,4 @@
-// Law 1 through whole stacks: Encoder, Decoder and EncoderDecoder give a sequence one result, whoever its neighbours
+// Law 1 through whole stacks: Stack and EncoderDecoder give a sequence one result, whoever its neighbours
 // are, however many threads work, whoever looks, and whether keys come from a cache.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "heed/attention/rotary.h"
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
-#include "heed/nn/transformer.h"
+#include "heed/nn/encoder_decoder.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
 
@@ -83,34 +83,31 @@ class Model {
  public:
   explicit Model(const Variant& variant)
       : variant_(variant),
-        stack_({.block = {.width = kWidth,
-                          .heads = kHeads,
-                          .key_heads = variant.key_heads,
-                          .pre_norm = variant.pre_norm,
-                          .cross = variant.cross},
-                .layers = 2}) {
+        stack_(config_of(variant)) {
     initialize(stack_, 5);
   }
 
-  Tensor run(const std::vector<Tokens>& batch, const Context& context = Context(),
-             std::span<KeyValueCache> caches = {}) const {
+  Tensor run(const std::vector<Tokens>& batch, const Context& context = Context(), DecodeState* state = nullptr) const {
     NoGrad no_grad;
-    AttentionCall call{.mask = variant_.mask};
-    if (variant_.alibi) call.terms = {alibi_term()};
-    if (variant_.turns) {
-      std::vector<std::int64_t> positions;
-      for (const Tokens& tokens : batch) {
-        for (std::int64_t i = 0; i < tokens.x.size(0); ++i) positions.push_back(tokens.start + i);
-      }
-      const Tensor ids = Tensor::from(positions, {static_cast<std::int64_t>(positions.size())});
-      call.rotate_queries = call.rotate_keys = [ids](const Tensor& x) { return rotary(x, ids); };
-    }
     const Memory memory{packed(batch, &Tokens::memory)};
-    return stack_.forward(packed(batch, &Tokens::x), call, context, variant_.cross ? &memory : nullptr, caches);
+    StackCall call{.attention = {.mask = variant_.mask}, .state = state};
+    if (variant_.alibi) call.attention.terms = {alibi_term()};
+    if (variant_.cross) call.memory = &memory;
+    return stack_.forward(packed(batch, &Tokens::x), call, context);
   }
-  std::vector<KeyValueCache> make_caches() const { return stack_.make_caches(); }
+  DecodeState start() const { return stack_.start(); }
 
  private:
+  static StackConfig config_of(const Variant& variant) {
+    StackConfig config{.block = {.hidden_size = kWidth,
+                                 .attention = {.heads = kHeads, .key_heads = variant.key_heads},
+                                 .norm_place = variant.pre_norm ? NormPlace::pre : NormPlace::post,
+                                 .cross = variant.cross},
+                       .layers = 2};
+    if (variant.turns) config.block.attention.rotary = RotaryOptions{};
+    return config;
+  }
+
   Variant variant_;
   Stack stack_;
 };
@@ -141,7 +138,7 @@ TEST_P(StackBits, AloneInAnyBatchWithAnyThreads) {
 
 TEST_P(StackBits, WhenSomebodyLooks) {
   struct Counter : Probe {
-    void on_tensor(std::string_view, const Tensor&) override { ++seen; }
+    void on_tensor(const Tap&, const Tensor&) override { ++seen; }
     int seen = 0;
   } probe;
   const Model model(GetParam());
@@ -156,11 +153,11 @@ TEST_P(CachedStackBits, FromACacheAsInTheFullPass) {
   const Tensor full_a = model.run({a}), full_b = model.run({b});
   const std::vector<std::int64_t> one_by_one(60, 1), chunks = {1, 5, 64, 58, 1, 129, 42};
   for (const auto& steps : {one_by_one, chunks}) {
-    auto caches = model.make_caches();
+    DecodeState state = model.start();
     std::int64_t done = 0, done_b = 0;
     for (std::int64_t count : steps) {
       const std::int64_t count_b = (count + 1) / 2;  // the other sequence goes its own pace
-      const Tensor y = model.run({a.part(done, done + count), b.part(done_b, done_b + count_b)}, Context(), caches);
+      const Tensor y = model.run({a.part(done, done + count), b.part(done_b, done_b + count_b)}, Context(), &state);
       ASSERT_TRUE(same_bits(y.sliced(0, 0, count), full_a.sliced(0, done, done + count))) << done;
       ASSERT_TRUE(same_bits(y.sliced(0, count, count + count_b), full_b.sliced(0, done_b, done_b + count_b))) << done_b;
       done += count, done_b += count_b;
@@ -172,15 +169,15 @@ TEST_P(CachedStackBits, OfBeamsForkedAndReordered) {
   const Model model(GetParam());
   const std::vector<Tokens> starts = {make_tokens("a", 40), make_tokens("b", 130), make_tokens("c", 7)};
   const std::vector<std::int64_t> source = {2, 0, 0, 1};
-  auto caches = model.make_caches();
-  model.run(starts, Context(), caches);
-  for (KeyValueCache& cache : caches) cache.reorder(source);
+  DecodeState state = model.start();
+  model.run(starts, Context(), &state);
+  state.reorder(source);
   std::vector<Tokens> ends;
   for (std::size_t i = 0; i < source.size(); ++i) {
     const Tokens& start = starts[static_cast<std::size_t>(source[i])];
     ends.push_back({noise("end " + std::to_string(i), {2, kWidth}), start.x.size(0), start.memory});
   }
-  const Tensor y = model.run(ends, Context(), caches);  // two tokens each
+  const Tensor y = model.run(ends, Context(), &state);  // two tokens each
   for (std::size_t i = 0; i < source.size(); ++i) {
     const Tokens& start = starts[static_cast<std::size_t>(source[i])];
     const Tensor full = model.run({{concat(std::vector{start.x, ends[i].x}, 0), 0, start.memory}});
@@ -200,25 +197,25 @@ TEST(EncoderDecoderBits, CachedAndFullAloneAndTogether) {
   NoGrad no_grad;
   EncoderDecoder model({.source_vocabulary = 9,
                         .target_vocabulary = 9,
-                        .encoder = {.block = {.width = kWidth, .heads = kHeads}},
-                        .decoder = {.block = {.width = kWidth, .heads = kHeads}, .layers = 2}});
+                        .encoder = {.block = {.hidden_size = kWidth, .attention = {.heads = kHeads}}},
+                        .decoder = {.block = {.hidden_size = kWidth, .attention = {.heads = kHeads}}, .layers = 2}});
   initialize(model, 6);
   auto ids = [](std::vector<std::int64_t> values, const Offsets& offsets) {
     return Packed(Tensor::from(values, {static_cast<std::int64_t>(values.size())}), offsets);
   };
   const Packed memory = model.encode(ids({1, 2, 3, 4, 5, 6, 7}, {5, 2}), Context());
-  const Tensor full = model.decode(ids({0, 1, 2, 3, 0, 8, 7, 6}, {4, 4}), memory, Context());
-  auto caches = model.make_caches();
+  const Tensor full = model.decode(ids({0, 1, 2, 3, 0, 8, 7, 6}, {4, 4}), {memory}, Context());
+  DecodeState state = model.start();
   const std::vector<std::int64_t> first = {0, 1, 2, 3}, second = {0, 8, 7, 6};
   for (std::int64_t t = 0; t < 4; ++t) {
     const auto at = static_cast<std::size_t>(t);
-    const Tensor y = model.decode(ids({first[at], second[at]}, {1, 1}), memory, Context(), caches, t);
+    const Tensor y = model.decode(ids({first[at], second[at]}, {1, 1}), {memory}, Context(), &state);
     EXPECT_TRUE(same_bits(y.sliced(0, 0, 1), full.sliced(0, t, t + 1))) << t;
     EXPECT_TRUE(same_bits(y.sliced(0, 1, 2), full.sliced(0, 4 + t, 5 + t))) << t;
   }
   const Packed alone = model.encode(ids({6, 7}, {2}), Context());
   EXPECT_TRUE(same_bits(alone.values, memory.sequence(1)));
-  EXPECT_TRUE(same_bits(model.decode(ids(second, {4}), alone, Context()), full.sliced(0, 4, 8)));
+  EXPECT_TRUE(same_bits(model.decode(ids(second, {4}), {alone}, Context()), full.sliced(0, 4, 8)));
 }
 
 }  // namespace

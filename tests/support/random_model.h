@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/models/encoder_model.h"
+#include "heed/models/load.h"
 #include "heed/nn/module.h"
 
 namespace heed::test {
@@ -44,13 +44,13 @@ inline void write_small_vocabulary(const std::filesystem::path& folder) {
   for (const std::string& token : small_vocabulary()) file << token << "\n";
 }
 
-inline void write_random_model(const std::filesystem::path& folder, Head head, const std::vector<std::string>& labels,
+inline void write_random_model(const std::filesystem::path& folder, HeadKind head, const std::vector<std::string>& labels,
                                std::uint64_t seed = 1, const Json& fields = Json::object()) {
-  EncoderConfig config = parse_encoder_config(small_bert_config(fields), "config.json");
-  if (!labels.empty()) set_labels(config, labels);
-  EncoderModel model(config, head);
+  ModelConfig config = parse_model_config(small_bert_config(fields), "config.json");
+  if (!labels.empty()) config.set_labels(labels);
+  Model model(config, head);
   initialize(model, seed);
-  save_encoder(model, folder);
+  save_model(model, folder);
   write_small_vocabulary(folder);
 }
 

@@ -1,10 +1,10 @@
-// A model folder made by PyTorch (tests/models/encoders_torch.py) with random weights and the tokenizer of
+// A model folder made by PyTorch (tests/models/models_torch.py) with random weights and the tokenizer of
 // random_model.h, and what PyTorch computes there for one text: expected.safetensors and dump.safetensors.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include "heed/tasks/text_model.h"
+#include "heed/tasks/classify.h"
 #include "heed/text/legacy.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"
@@ -12,7 +12,7 @@
 
 namespace heed::test {
 
-// `architecture` is what stands behind the class name; `more` are further fields of the question to the script.
+// `architecture` is what stands after the class name; `more` are further fields of the question to the script.
 inline std::filesystem::path make_torch_folder(const TempFolder& folder, const Json& config,
                                                const std::string& architecture, const TextInput& input,
                                                const Json& more = Json::object()) {
@@ -29,7 +29,7 @@ inline std::filesystem::path make_torch_folder(const TempFolder& folder, const J
   if (input.pair) question["metadata"]["pair"] = *input.pair;
   question.update(more);
   const auto asked = folder.write("questions.json", Json::array({question}).dump());
-  EXPECT_EQ(run_python(HEED_TESTS_FOLDER "/models/encoders_torch.py " + asked.string() + " " + folder.path().string()),
+  EXPECT_EQ(run_python(HEED_TESTS_FOLDER "/models/models_torch.py " + asked.string() + " " + folder.path().string()),
             0);
   write_small_vocabulary(folder.path() / "model");
   folder.write("model/tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");

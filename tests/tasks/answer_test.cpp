@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "heed/engine/load.h"
+#include "heed/models/load.h"
+#include "heed/tasks/answer_spans.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"
@@ -34,19 +36,19 @@ TEST(Answer, SpansShareProbabilityWithTheFirstTokenOnly) {
 
 class RandomReader : public ::testing::Test {
  protected:
-  RandomReader() { test::write_random_model(folder_.path(), Head::question_answering, {"a", "b"}, 4); }
+  RandomReader() { test::write_random_model(folder_.path(), HeadKind::question_answering, {"a", "b"}, 4); }
   test::TempFolder folder_;
 };
 
 // All token pairs of the only window, the plain way.
 TEST_F(RandomReader, FindsTheBestSpanOfTheLogits) {
-  const TextPipeline model = load(folder_.path());
+  const LoadedModel model = load(folder_.path());
   const Question question{"the dog?", "Ümlauts, the quick brown fox jumps."};
-  const auto answers = model.answer({question}, {.top_k = 3, .null_answer = true})[0];
+  const auto answers = answer(model, {question}, {.top_k = 3, .null_answer = true})[0];
   ASSERT_EQ(answers.size(), 3u);
 
-  const auto plain = load_encoder(folder_.path());
-  const auto encoding = model.model().tokenizer().encode(question.question, question.context);
+  const auto plain = load_model(folder_.path());
+  const auto encoding = model.tokenizer().encode(question.question, question.context);
   const auto n = static_cast<std::int64_t>(encoding.size());
   const Tensor logits =
       plain
@@ -78,7 +80,7 @@ TEST_F(RandomReader, FindsTheBestSpanOfTheLogits) {
 
   // The empty answer stands where its score says, or where the threshold puts it.
   const auto ranked = [&](double threshold) {
-    return model.answer({question}, {.null_answer = true, .null_threshold = threshold})[0][0].answer.empty();
+    return answer(model, {question}, {.null_answer = true, .null_threshold = threshold})[0][0].answer.empty();
   };
   const double gap = std::log(null_score / best);
   EXPECT_FALSE(ranked(gap + 0.01));
@@ -86,10 +88,10 @@ TEST_F(RandomReader, FindsTheBestSpanOfTheLogits) {
 }
 
 TEST_F(RandomReader, WindowsReachTheEndOfLongContexts) {
-  const TextPipeline model = load(folder_.path());
+  const LoadedModel model = load(folder_.path());
   std::string context;
   for (int i = 0; i < 50; ++i) context += "the dog ";
-  const auto answers = model.answer({{"fox?", context}, {"fox?", "the dog"}}, {.top_k = 10'000, .stride = 8});
+  const auto answers = answer(model, {{"fox?", context}, {"fox?", "the dog"}}, {.top_k = 10'000, .stride = 8});
   std::int64_t furthest = 0;
   for (const Answer& each : answers[0]) {
     furthest = std::max(furthest, each.end);
@@ -98,7 +100,7 @@ TEST_F(RandomReader, WindowsReachTheEndOfLongContexts) {
   }
   EXPECT_EQ(furthest, 399);
   EXPECT_EQ(answers[1].size(), 3u);  // the, dog, the dog
-  test::error_of(ErrorKind::invalid_argument, [&] { model.answer({{"fox?", ""}}); });
+  test::error_of(ErrorKind::invalid_argument, [&] { answer(model, {{"fox?", ""}}); });
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "heed/engine/load.h"
+#include "heed/models/load.h"
+#include "heed/tasks/classify.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"
@@ -95,14 +97,14 @@ TEST(Tag, OfOverlappingEntitiesTheLongestThenTheSurestStays) {
 
 class RandomTagger : public ::testing::Test {
  protected:
-  RandomTagger() { test::write_random_model(folder_.path(), Head::token_classification, kLabels); }
+  RandomTagger() { test::write_random_model(folder_.path(), HeadKind::token_classification, kLabels); }
   test::TempFolder folder_;
 };
 
 TEST_F(RandomTagger, GivesTheLabelsOfTheLogits) {
-  const TextPipeline model = load(folder_.path());
+  const LoadedModel model = load(folder_.path());
   const std::string text = "Ünder the dog, in Berlin";
-  const auto entities = model.tag({text}, {.aggregation = Aggregation::none, .ignored = {}})[0];
+  const auto entities = tag(model, {text}, {.aggregation = "none", .ignored = {}})[0];
   // u ##n ##d ##e ##r the dog , in berlin
   ASSERT_EQ(entities.size(), 10u);
   EXPECT_EQ(entities[1].word, "##n");
@@ -110,8 +112,8 @@ TEST_F(RandomTagger, GivesTheLabelsOfTheLogits) {
   EXPECT_EQ(entities.back().start, 18);  // characters, not bytes
   EXPECT_EQ(entities.back().end, 24);
 
-  const auto plain = load_encoder(folder_.path());
-  const auto encoding = model.model().tokenizer().encode(text);
+  const auto plain = load_model(folder_.path());
+  const auto encoding = model.tokenizer().encode(text);
   const auto n = static_cast<std::int64_t>(encoding.size());
   const Tensor logits = plain->forward({Packed(Tensor::from(encoding.ids, {n}), Offsets({n}))}, Context()).logits;
   for (std::int64_t t = 1; t + 1 < n; ++t) {
@@ -129,10 +131,10 @@ TEST_F(RandomTagger, GivesTheLabelsOfTheLogits) {
 }
 
 TEST_F(RandomTagger, WindowsCoverLongTexts) {
-  const TextPipeline model = load(folder_.path());
+  const LoadedModel model = load(folder_.path());
   std::string text;
   for (int i = 0; i < 60; ++i) text += "fox ";
-  const auto entities = model.tag({text, "fox"}, {.aggregation = Aggregation::none, .ignored = {}});
+  const auto entities = tag(model, {text, "fox"}, {.aggregation = "none", .ignored = {}});
   ASSERT_EQ(entities[0].size(), 60u);
   ASSERT_EQ(entities[1].size(), 1u);
   for (std::size_t i = 0; i < 60; ++i) {
@@ -142,8 +144,8 @@ TEST_F(RandomTagger, WindowsCoverLongTexts) {
 }
 
 TEST_F(RandomTagger, RefusesOtherTasks) {
-  const TextPipeline model = load(folder_.path());
-  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] { model.classify({"a"}); });
+  const LoadedModel model = load(folder_.path());
+  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] { classify(model, {"a"}); });
   EXPECT_NE(message.find("[classify]"), std::string::npos) << message;
   EXPECT_NE(message.find(folder_.path().string()), std::string::npos) << message;
   test::error_of(ErrorKind::invalid_argument, [] { aggregation_named("mean"); });

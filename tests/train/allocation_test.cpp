@@ -9,7 +9,7 @@
 
 #include "heed/base/memory.h"
 #include "heed/base/parallel.h"
-#include "heed/nn/layers.h"
+#include "heed/nn/feed_forward.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/loss.h"
 #include "heed/tensor/autograd.h"
@@ -54,7 +54,7 @@ class Mlp : public Module {
  private:
   Linear first_{32, 64};
   Norm norm_{64};
-  FeedForward feed_forward_{64, 128};
+  FeedForward feed_forward_{64, {.intermediate_size = 128}};
   Dropout dropout_{0.1};
   Linear last_{64, 10};
 };

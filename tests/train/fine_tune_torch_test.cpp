@@ -92,7 +92,7 @@ TEST(FineTuneTorch, FirstHundredLossesOfARandomBert) {
   const std::vector<std::string> labels = {"no", "yes"}, words = {"quick", "fox", "dog", "the", "berlin", "over", "in"};
   Json fields = kNoDropout;
   fields.update({{"hidden_size", 64}, {"intermediate_size", 128}, {"initializer_range", 0.05}});
-  test::write_random_model(folder.path() / "model", Head::sequence_classification, labels, 3, fields);
+  test::write_random_model(folder.path() / "model", HeadKind::sequence_classification, labels, 3, fields);
   std::vector<Row> rows;
   for (std::uint32_t i = 0, bits = 1; i < 100 * kSequences; ++i) {
     std::string text;
@@ -121,7 +121,7 @@ TEST(FineTuneTorch, FirstLossesOfMiniLmOnSst2) {
   const test::TempFolder folder;
   const fs::path model = folder.path() / "model";
   const std::vector<std::string> labels = {"0", "1"};
-  save_encoder(*load_encoder(minilm, {.head = Head::sequence_classification, .new_head_seed = 5, .new_labels = labels}),
+  save_model(*load_model(minilm, {.head = HeadKind::sequence_classification, .new_head_seed = 5, .new_labels = labels}),
                model);
   fs::copy(minilm / "tokenizer.json", model / "tokenizer.json");
   Json source = parse_json(read_file(model / "config.json", 1 << 20), "config.json");

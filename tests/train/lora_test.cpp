@@ -5,8 +5,8 @@
 namespace heed {
 namespace {
 
-// Names as the trainer gives them: the encoder, the main head, and a further head with what it has for itself.
-TEST(Lora, FreezesTheEncoderAndNoHead) {
+// Places as the trainer gives them: the backbone, the main head, and a further head with what it has for itself.
+TEST(Lora, FreezesTheBackboneAndNoHead) {
   const std::vector<std::string> names = {"encoder.layer.0.query_key_value.weight",
                                           "encoder.layer.0.query_key_value.bias",
                                           "encoder.word.weight",
@@ -14,15 +14,18 @@ TEST(Lora, FreezesTheEncoderAndNoHead) {
                                           "heads.slots.head.output.weight",
                                           "heads.slots.encoder.pooler.weight"};
   std::vector<Tensor> tensors;
-  std::vector<NamedParameter> parameters;
+  std::vector<PlacedParameter> parameters;
   for (const std::string& name : names) {
     tensors.push_back(name.ends_with("bias") ? Tensor::zeros({4}) : Tensor::zeros({4, 4}));
     tensors.back().set_requires_grad();
   }
-  for (std::size_t i = 0; i < names.size(); ++i) parameters.push_back({names[i], &tensors[i]});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool head = names[i].starts_with("head");
+    parameters.push_back({{names[i], &tensors[i]}, {head ? ParameterPlace::Part::head : ParameterPlace::Part::layers}});
+  }
   Lora lora(parameters, 2, 4, {"query_key_value"}, 1);
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(tensors[i].requires_grad(), i >= 3) << names[i];
-  const std::vector<NamedParameter> added = lora.parameters();
+  const std::vector<PlacedParameter> added = lora.parameters();
   ASSERT_EQ(added.size(), 2u);
   EXPECT_EQ(added[0].name, "encoder.layer.0.query_key_value.weight.lora_a");
   EXPECT_EQ(added[1].name, "encoder.layer.0.query_key_value.weight.lora_b");

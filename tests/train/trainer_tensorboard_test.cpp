@@ -7,7 +7,7 @@
 #include <set>
 
 #include "heed/tensor/autograd.h"
-#include "heed/train/attention_watch.h"
+#include "heed/train/attention_picture.h"
 #include "heed/train/trainer.h"
 #include "support/event_file.h"
 #include "support/random_model.h"
@@ -21,7 +21,7 @@ constexpr std::size_t kLayers = 2, kHeads = 4;  // of write_random_model()
 
 TrainConfig small_config(const test::TempFolder& folder, const std::string& name) {
   if (!fs::exists(folder.path() / "start")) {
-    test::write_random_model(folder.path() / "start", Head::none, {"a", "b"});
+    test::write_random_model(folder.path() / "start", HeadKind::none, {"a", "b"});
     std::string lines;
     for (int i = 0; i < 40; ++i) lines += i % 3 ? "no the dog\n" : "yes a quick fox jumps\n";
     folder.write("train.txt", lines);
@@ -129,10 +129,10 @@ TEST(TrainerTensorboard, AResumedRunMakesLaterEventsVoid) {
 }
 
 // Queries of zeros look everywhere alike: the entropy of T tokens is log T, and each weight 1 / T.
-TEST(AttentionWatch, SumsUpEvenAttention) {
+TEST(AttentionPicture, SumsUpEvenAttention) {
   const test::TempFolder folder;
-  test::write_random_model(folder.path(), Head::none, {"a", "b"});
-  const auto model = load_encoder(folder.path());
+  test::write_random_model(folder.path(), HeadKind::none, {"a", "b"});
+  const auto model = load_model(folder.path());
   for (const NamedParameter& each : named_parameters(*model)) {
     if (each.name.find("query") == std::string::npos) continue;
     float* values = each.parameter->mutable_data<float>();
@@ -140,15 +140,15 @@ TEST(AttentionWatch, SumsUpEvenAttention) {
   }
   const std::vector<std::int64_t> ids = {2, 5, 6, 7, 3, 2, 9, 3};
   const NoGrad no_grad;
-  AttentionWatch watch;
-  model->encode({.ids = Packed(Tensor::from(ids, {8}), Offsets({5, 3}))}, Context::watched_by(watch));
-  ASSERT_EQ(watch.layers(), kLayers);
+  AttentionRecord record;
+  model->encode({.ids = Packed(Tensor::from(ids, {8}), Offsets({5, 3}))}, Context::watched_by(record));
+  ASSERT_EQ(record.layers().size(), kLayers);
   for (std::size_t layer = 0; layer < kLayers; ++layer) {
-    const auto entropies = watch.entropies(layer);
+    const auto entropies = mean_entropies(record.layers()[layer]);
     ASSERT_EQ(entropies.size(), kHeads);
     for (const double entropy : entropies) EXPECT_NEAR(entropy, (5 * std::log(5) + 3 * std::log(3)) / 8, 1e-5);
   }
-  const GreyImage picture = watch.picture(5);
+  const GreyImage picture = attention_picture(record.layers(), 5);
   EXPECT_EQ(picture.width, 4 * 6 + 1);
   EXPECT_EQ(picture.height, 2 * 6 + 1);
   for (std::int64_t y = 0; y < picture.height; ++y) {

@@ -6,6 +6,8 @@
 #include "heed/base/file.h"
 #include "heed/base/random.h"
 #include "heed/engine/load.h"
+#include "heed/models/load.h"
+#include "heed/tasks/classify.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"
@@ -50,7 +52,7 @@ class Quiet : public TrainEvents {
 class TrainerTest : public testing::Test {
  protected:
   TrainerTest() {
-    test::write_random_model(folder_.path() / "model", Head::none, {});
+    test::write_random_model(folder_.path() / "model", HeadKind::none, {});
     folder_.write("train.tsv", animal_rows(60, 1));
     folder_.write("dev.tsv", animal_rows(40, 2));
   }
@@ -90,9 +92,9 @@ TEST_F(TrainerTest, LearnsAndTheFolderGivesTheSameAnswers) {
   const double accuracy = events.reports.back().heads[0].second.metrics.at("accuracy");
   EXPECT_GT(accuracy, 0.9);
 
-  const TextPipeline model = load(path("run"));
-  EXPECT_EQ(model.model().labels(), (std::vector<std::string>{"fox", "none"}));
-  const auto answers = model.classify({"the quick fox jumps", "the lazy dog"});
+  const LoadedModel model = load(path("run"));
+  EXPECT_EQ(model.labels(), (std::vector<std::string>{"fox", "none"}));
+  const auto answers = classify(model, {"the quick fox jumps", "the lazy dog"});
   EXPECT_EQ(answers[0][0].label, "fox");
   EXPECT_EQ(answers[1][0].label, "none");
 }
@@ -141,8 +143,8 @@ TEST_F(TrainerTest, SeedAndLearningRateDoChangeTheResult) {
 
 TEST_F(TrainerTest, FrozenParametersStay) {
   trained("frozen", {"model.freeze=[\"encoder.\"]"});
-  const auto before = load_encoder(path("model")), after = load_encoder(path("frozen"));
-  const TensorMap old = state(before->encoder()), now = state(after->encoder());
+  const auto before = load_model(path("model")), after = load_model(path("frozen"));
+  const TensorMap old = state(*before->backbone()), now = state(*after->backbone());
   for (const auto& [name, values] : old) EXPECT_TRUE(same_bits(values, now.at(name))) << name;
   Quiet events;
   const std::string message = test::error_of(ErrorKind::invalid_argument,
@@ -152,8 +154,8 @@ TEST_F(TrainerTest, FrozenParametersStay) {
 
 TEST_F(TrainerTest, LowRankAdditionsAreMergedAndNothingElseMoves) {
   const std::string whole = trained("lora", {"lora.rank=2", "lora.targets=[\"query_key_value\"]", "epochs=4"});
-  const auto before = load_encoder(path("model")), after = load_encoder(path("lora"));
-  const TensorMap old = state(before->encoder()), now = state(after->encoder());
+  const auto before = load_model(path("model")), after = load_model(path("lora"));
+  const TensorMap old = state(*before->backbone()), now = state(*after->backbone());
   std::size_t changed = 0;
   for (const auto& [name, values] : old) {
     const bool same = same_bits(values, now.at(name));

@@ -97,7 +97,7 @@ class ClassifyRun : public TrainableRun {
   std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<ScoredLabels>(); }
 
   void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
-    const std::vector<std::string> names = labels();
+    const std::vector<std::string> names = labels_.list();
     const auto width = static_cast<std::size_t>(part.logits.size(1));
     for (std::size_t i = 0; i < findings.size(); ++i) {
       const auto values = label_scores(problem_, std::span(part.logits.data<float>() + i * width, width));

@@ -143,7 +143,10 @@ class EmbedRun : public TrainableRun {
     const float* row = part.logits.data<float>();
     for (std::size_t i = 0; i < findings.size(); ++i) {
       for (std::size_t text = 0; text < part.batch.samples[i].sequences.size(); ++text, row += width) {
-        static_cast<Embedded&>(*findings[i]).vectors.push_back(plan_.finished(std::span(row, width)));
+        // Scores are by cosines, which do not ask for the length.
+        const bool scored = !part.batch.samples[i].targets.empty();
+        static_cast<Embedded&>(*findings[i])
+            .vectors.push_back(scored ? std::vector<float>(row, row + width) : plan_.finished(std::span(row, width)));
       }
     }
     if (part.batch.samples[0].targets.empty() || !part.targets(0).values.empty()) return;

@@ -39,7 +39,7 @@ struct TrainConfig {
     std::int64_t max_bad_rows = 0;
   } data;
 
-  std::map<std::string, Json> tasks;  // the options of each task, all of them, by its name
+  std::map<std::string, Json> tasks;  // options of tasks by their names; not set: the defaults
   std::vector<Json> heads;
 
   std::int64_t epochs = 3, max_steps = 0;

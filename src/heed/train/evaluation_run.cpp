@@ -17,7 +17,7 @@ EvaluationRun::EvaluationRun(const LoadedModel& model, const Task& task, const J
   if (std::filesystem::exists(trained)) {
     const TrainConfig config = read_train_config(trained);
     seed_ = static_cast<std::uint64_t>(config.seed);
-    options = config.tasks.at(task.name);
+    options = task_options(config, task);
     setup.max_tokens = run_max_tokens(config, model.model().info());
   }
   options.update(given);

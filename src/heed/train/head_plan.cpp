@@ -31,7 +31,7 @@ HeadPlan read_head(const TrainConfig& config, const Json& object, const HeadPlan
                 sharing_tasks(), ": other tasks change the input and cannot share it");
   HeadPlan plan{.name = json_required<std::string>(object, "name", where),
                 .task = task,
-                .options = config.tasks.at(task->name),
+                .options = task_options(config, *task),
                 .columns = main.columns,
                 .weight = json_optional<double>(object, "weight", 1, where)};
   plan.columns.label.clear();
@@ -59,9 +59,15 @@ HeadPlan read_head(const TrainConfig& config, const Json& object, const HeadPlan
 
 }  // namespace
 
+Json task_options(const TrainConfig& config, const Task& task) {
+  const auto given = config.tasks.find(task.name);
+  return task.options.complete(given == config.tasks.end() ? Json::object() : given->second, "config",
+                               task.name + ".");
+}
+
 std::vector<HeadPlan> head_plans(const TrainConfig& config) {
   const Task& task = task_named(config.task);
-  std::vector<HeadPlan> plans = {{.task = &task, .options = config.tasks.at(task.name)}};
+  std::vector<HeadPlan> plans = {{.task = &task, .options = task_options(config, task)}};
   const std::string* given[] = {&config.data.text, &config.data.pair, &config.data.words, &config.data.label,
                                 &config.data.score};
   for (std::size_t i = 0; i < std::size(kColumns); ++i) plans[0].columns.*kColumns[i].place = *given[i];

@@ -16,6 +16,9 @@ struct HeadPlan {
 };
 std::vector<HeadPlan> head_plans(const TrainConfig& config);
 
+// All options of a task: those of the config over the defaults.
+Json task_options(const TrainConfig& config, const Task& task);
+
 // For each file of the data the columns of each head.
 std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, const std::vector<HeadPlan>& plans,
                                                   const std::vector<std::string>& files);

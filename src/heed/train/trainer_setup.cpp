@@ -139,7 +139,10 @@ void Trainer::prepare_optimizer() {
   for (HeadRun& head : heads_) {
     for (PlacedParameter each : placed_parameters(*head.model)) {
       if (!seen.insert(each.parameter->storage().get()).second) continue;
-      if (!head.plan.name.empty()) each.name = "heads." + head.plan.name + "." + each.name;
+      if (!head.plan.name.empty()) {  // all that it does not share is the head's own
+        each.name = "heads." + head.plan.name + "." + each.name;
+        each.place.part = ParameterPlace::Part::head;
+      }
       all.push_back(std::move(each));
     }
   }

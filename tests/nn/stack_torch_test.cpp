@@ -1,9 +1,9 @@
-// Encoder, Decoder and EncoderDecoder against torch.nn's Transformer: outputs and the gradient of every parameter,
+// Stack and EncoderDecoder against torch.nn's Transformer: outputs and the gradient of every parameter,
 // f32, 1e-5. The weights are ours, from a seed; no bias is zero and no norm the identity.
 #include <gtest/gtest.h>
 
 #include "heed/base/random.h"
-#include "heed/nn/transformer.h"
+#include "heed/nn/encoder_decoder.h"
 #include "heed/ops/elementwise.h"
 #include "heed/tensor/autograd.h"
 #include "support/torch.h"
@@ -21,11 +21,10 @@ constexpr Kind kKinds[] = {
     {false, Activation::relu}, {false, Activation::gelu}, {true, Activation::relu}, {true, Activation::gelu}};
 
 StackConfig small(const Kind& kind, bool cross) {
-  return {.block = {.width = 16,
-                    .heads = 4,
-                    .inner = 24,
-                    .pre_norm = kind.pre_norm,
-                    .activation = kind.activation,
+  return {.block = {.hidden_size = 16,
+                    .attention = {.heads = 4},
+                    .feed_forward = {.intermediate_size = 24, .activation = kind.activation},
+                    .norm_place = kind.pre_norm ? NormPlace::pre : NormPlace::post,
                     .cross = cross},
           .layers = 2};
 }
@@ -71,12 +70,12 @@ test::TorchComparison comparison(const std::string& kind_name, const Kind& kind,
   return result;
 }
 
-TEST(TransformerTorch, Encoder) {
+TEST(StackTorch, Encoder) {
   if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
   const Lengths lengths = {6, 1, 9};
   std::vector<test::TorchComparison> comparisons;
   for (const Kind& kind : kKinds) {
-    Encoder encoder(small(kind, false));
+    Stack encoder(small(kind, false));
     initialize_everything(encoder);
     Tensor x = noise("x", {16, 16}).set_requires_grad();
     const Tensor y = encoder.forward(Packed(x, offsets_of(lengths)), {}, Context());
@@ -84,19 +83,20 @@ TEST(TransformerTorch, Encoder) {
     comparisons.back().found["x"] = x.grad();
     comparisons.back().question["x"] = test::tensor_question(x);
   }
-  test::expect_torch_agrees("nn/transformer_torch.py", comparisons);
+  test::expect_torch_agrees("nn/stack_torch.py", comparisons);
 }
 
-TEST(TransformerTorch, Decoder) {
+TEST(StackTorch, Decoder) {
   if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
   const Lengths lengths = {6, 1, 9}, memory_lengths = {4, 11, 2};
   std::vector<test::TorchComparison> comparisons;
   for (const Kind& kind : kKinds) {
-    Decoder decoder(small(kind, true));
+    Stack decoder(small(kind, true));
     initialize_everything(decoder);
     Tensor x = noise("x", {16, 16}).set_requires_grad(), read = noise("memory", {17, 16}).set_requires_grad();
     const Memory memory{Packed(read, offsets_of(memory_lengths))};
-    const Tensor y = decoder.forward(Packed(x, offsets_of(lengths)), Context(), &memory);
+    const Tensor y = decoder.forward(
+        Packed(x, offsets_of(lengths)), {.attention = {.mask = Mask::causal()}, .memory = &memory}, Context());
     comparisons.push_back(comparison("decoder", kind, decoder, y, lengths));
     comparisons.back().found["x"] = x.grad();
     comparisons.back().found["memory"] = read.grad();
@@ -104,10 +104,10 @@ TEST(TransformerTorch, Decoder) {
     comparisons.back().question["memory"] = test::tensor_question(read);
     comparisons.back().question["memory_lengths"] = memory_lengths;
   }
-  test::expect_torch_agrees("nn/transformer_torch.py", comparisons);
+  test::expect_torch_agrees("nn/stack_torch.py", comparisons);
 }
 
-TEST(TransformerTorch, EncoderDecoder) {
+TEST(StackTorch, EncoderDecoder) {
   if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
   const Lengths lengths = {3, 1, 4}, source_lengths = {5, 2, 3};
   const Lengths source = {1, 2, 3, 4, 5, 6, 7, 1, 1, 8}, target = {9, 3, 2, 9, 9, 0, 4, 4};
@@ -119,13 +119,13 @@ TEST(TransformerTorch, EncoderDecoder) {
                           .decoder = small(kind, false)});
     initialize_everything(model);
     const Packed memory = model.encode(Packed(Tensor::from(source, {10}), offsets_of(source_lengths)), Context());
-    const Tensor logits = model.decode(Packed(Tensor::from(target, {8}), offsets_of(lengths)), memory, Context());
+    const Tensor logits = model.decode(Packed(Tensor::from(target, {8}), offsets_of(lengths)), {memory}, Context());
     comparisons.push_back(comparison("encoder_decoder", kind, model, logits, lengths));
     comparisons.back().question["source"] = source;
     comparisons.back().question["source_lengths"] = source_lengths;
     comparisons.back().question["target"] = target;
   }
-  test::expect_torch_agrees("nn/transformer_torch.py", comparisons);
+  test::expect_torch_agrees("nn/stack_torch.py", comparisons);
 }
 
 }  // namespace

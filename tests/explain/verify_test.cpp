@@ -1,5 +1,5 @@
 // verify() against dumps that PyTorch made, as they are and with something changed.
-#include "heed/tasks/verify.h"
+#include "heed/explain/verify.h"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class Verify : public ::testing::Test {
   // Of the folder with tensors_ and metadata_ as its dump.
   Verification run(std::optional<double> tolerance = {}) {
     save_safetensors(model_ / "changed.safetensors", tensors_, metadata_);
-    return verify(TextModel(model_, 4096), SafetensorsFile(model_ / "changed.safetensors"), tolerance);
+    return verify(LoadedModel(model_, 4096), SafetensorsFile(model_ / "changed.safetensors"), tolerance);
   }
   std::string first_difference() {
     const Verification verification = run();
@@ -187,7 +187,7 @@ TEST(VerifyFamilies, HeadsAndArchitectures) {
     SCOPED_TRACE(config.dump());
     const test::TempFolder folder;
     const fs::path model = test::make_torch_folder(folder, config, architecture, "the lazy dog", more);
-    const Verification verification = verify(TextModel(model, 4096), SafetensorsFile(model / "dump.safetensors"));
+    const Verification verification = verify(LoadedModel(model, 4096), SafetensorsFile(model / "dump.safetensors"));
     EXPECT_EQ(verification.first_difference(), nullptr) << verification.first_difference()->name;
     EXPECT_GE(verification.checks.size(), 8u);
   };

@@ -1,4 +1,4 @@
-"""PyTorch's answers to the questions of transformer_torch_test.cpp: torch.nn's own Transformer layers, padded, in f32.
+"""PyTorch's answers to the questions of stack_torch_test.cpp: torch.nn's own Transformer layers, padded, in f32.
 
 usage: transformer_torch.py <questions.json> <answers.json>
 Lists of equal length. question: kind ("encoder", "decoder", "encoder_decoder"), layers, heads, pre_norm, activation,
@@ -46,8 +46,8 @@ def padding(lengths):
 
 def stack(question, weights, prefix, cross):
     """(module, its parameters made of our weights)"""
-    width = weights[prefix + "layers.layer.0.attention_norm.weight"].shape[0]
-    inner = weights[prefix + "layers.layer.0.feed_forward.up.weight"].shape[0]
+    width = weights[prefix + "layer.0.attention_norm.weight"].shape[0]
+    inner = weights[prefix + "layer.0.feed_forward.up.weight"].shape[0]
     layer = (nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer)(
         width, question["heads"], inner, dropout=0, activation=question["activation"], batch_first=True,
         norm_first=question["pre_norm"])
@@ -59,12 +59,12 @@ def stack(question, weights, prefix, cross):
         parts[f"norm{index + 1}."] = [name + "."]
     for name, _ in module.named_parameters():
         if name.startswith("norm."):
-            parameters[name] = weights[prefix + "layers.final_norm." + name[len("norm."):]]
+            parameters[name] = weights[prefix + "final_norm." + name[len("norm."):]]
             continue
         _, index, part = name.split(".", 2)
         theirs = next(start for start in parts if part.startswith(start))
         kind = part[len(theirs):]
-        parameters[name] = torch.cat([weights[f"{prefix}layers.layer.{index}.{ours}{kind}"] for ours in parts[theirs]])
+        parameters[name] = torch.cat([weights[f"{prefix}layer.{index}.{ours}{kind}"] for ours in parts[theirs]])
     return module, parameters
 
 

@@ -1,8 +1,7 @@
-#include "heed/models/encoder_config.h"
+#include "heed/models/model_config.h"
 
 #include <gtest/gtest.h>
 
-#include "heed/models/encoder_family.h"
 #include "support/error_of.h"
 
 namespace heed {
@@ -10,34 +9,35 @@ namespace {
 
 using test::error_of;
 
-EncoderConfig parse(const std::string& text) {
-  return parse_encoder_config(parse_json(text, "config.json"), "config.json");
+ModelConfig parse(const std::string& text) {
+  return parse_model_config(parse_json(text, "config.json"), "config.json");
 }
 
 void expect_refused(const std::string& text, const std::string& message) {
   EXPECT_EQ(error_of(ErrorKind::bad_format, [&] { parse(text); }).substr(0, message.size()), message) << text;
 }
 
-TEST(EncoderConfig, DefaultsAreThoseOfTheModelType) {
-  const EncoderConfig bert = parse(R"({"model_type": "bert"})");
-  EXPECT_EQ(bert.width, 768);
-  EXPECT_EQ(bert.groups, 12);
-  EXPECT_EQ(bert.max_tokens(), 512);
-  EXPECT_EQ(bert.dropout, 0.1);
+TEST(ModelConfig, DefaultsAreThoseOfTheModelType) {
+  const ModelConfig bert = parse(R"({"model_type": "bert"})");
+  EXPECT_EQ(bert.info.hidden_size, 768);
+  EXPECT_EQ(bert.info.layers, 12);
+  EXPECT_FALSE(bert.info.shared_layers);
+  EXPECT_EQ(bert.info.max_tokens, 512);
+  EXPECT_EQ(bert.head_config(HeadKind::sequence_classification).dropout, 0.1);
   EXPECT_EQ(bert.labels, (std::vector<std::string>{"LABEL_0", "LABEL_1"}));
-  const EncoderConfig roberta = parse(R"({"model_type": "roberta", "max_position_embeddings": 514})");
-  EXPECT_EQ(roberta.padding_id, 1);
-  EXPECT_EQ(roberta.max_tokens(), 512);
-  const EncoderConfig albert = parse(R"({"model_type": "albert", "num_labels": 3})");
-  EXPECT_EQ(albert.groups, 1);
-  EXPECT_EQ(albert.activation, Activation::gelu_tanh);
+  const ModelConfig roberta = parse(R"({"model_type": "roberta", "max_position_embeddings": 514})");
+  EXPECT_EQ(roberta.info.position_rows, 514);
+  EXPECT_EQ(roberta.info.max_tokens, 512);
+  const ModelConfig albert = parse(R"({"model_type": "albert", "num_labels": 3})");
+  EXPECT_TRUE(albert.info.shared_layers);
+  EXPECT_EQ(albert.head_config(HeadKind::masked_lm).activation, Activation::gelu_tanh);
   EXPECT_EQ(albert.labels.size(), 3u);
-  EXPECT_EQ(parse(R"({"model_type": "distilbert"})").layers, 6);
-  EXPECT_EQ(parse(R"({"model_type": "electra"})").embedding_width, 128);
-  EXPECT_EQ(parse(R"({"model_type": "mpnet"})").distance_buckets, 32);
+  EXPECT_EQ(parse(R"({"model_type": "distilbert"})").info.layers, 6);
+  EXPECT_EQ(parse(R"({"model_type": "electra"})").info.embedding_size, 128);
+  EXPECT_EQ(parse(R"({"model_type": "mpnet"})").info.positions, "absolute, and a bias by distance");
 }
 
-TEST(EncoderConfig, FieldsThatMatterAreHonouredOrRefusedByName) {
+TEST(ModelConfig, FieldsThatMatterAreHonouredOrRefusedByName) {
   expect_refused(R"({"hidden_size": 4})", "config.json: model_type is missing");
   expect_refused(R"({"model_type": "gpt2"})", "config.json: model_type is \"gpt2\", expected one of albert, bert");
   expect_refused(R"({"model_type": "bert", "hidden_act": "mish"})",
@@ -54,7 +54,7 @@ TEST(EncoderConfig, FieldsThatMatterAreHonouredOrRefusedByName) {
             "pruned_heads": {}, "use_cache": true, "chunk_size_feed_forward": 5, "classifier_dropout": null})");
 }
 
-TEST(EncoderConfig, AbsurdValuesAreRefusedByName) {
+TEST(ModelConfig, AbsurdValuesAreRefusedByName) {
   const std::string bert = R"({"model_type": "bert", )";
   for (const char* field : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
                             "intermediate_size", "max_position_embeddings", "num_labels"}) {
@@ -78,31 +78,31 @@ TEST(EncoderConfig, AbsurdValuesAreRefusedByName) {
                  "config.json: relative_attention_num_buckets is 5");
 }
 
-TEST(EncoderConfig, HeadsByArchitecture) {
+TEST(ModelConfig, HeadsByArchitecture) {
   const auto head = [](const std::string& architecture) {
     return head_of(parse(R"({"model_type": "bert", "architectures": [")" + architecture + "\"]}"), "config.json");
   };
-  EXPECT_EQ(head("BertModel"), Head::none);
-  EXPECT_EQ(head("BertForMaskedLM"), Head::masked_lm);
-  EXPECT_EQ(head("BertForPreTraining"), Head::masked_lm);
-  EXPECT_EQ(head("BertForNextSentencePrediction"), Head::next_sentence);
-  EXPECT_EQ(head_of(parse(R"({"model_type": "bert"})"), "config.json"), Head::none);
+  EXPECT_EQ(head("BertModel"), HeadKind::none);
+  EXPECT_EQ(head("BertForMaskedLM"), HeadKind::masked_lm);
+  EXPECT_EQ(head("BertForPreTraining"), HeadKind::masked_lm);
+  EXPECT_EQ(head("BertForNextSentencePrediction"), HeadKind::next_sentence);
+  EXPECT_EQ(head_of(parse(R"({"model_type": "bert"})"), "config.json"), HeadKind::none);
   const std::string message = error_of(ErrorKind::bad_format, [&] { head("BertForSomething"); });
   EXPECT_NE(message.find("BertForQuestionAnswering"), std::string::npos) << message;
   // Each family's heads and their architectures, there and back.
-  for (const EncoderFamily* family : encoder_families()) {
-    for (const HeadDescription& each : family->heads) {
+  for (const ModelFamily* family : model_families()) {
+    for (const HeadConfig& each : parse("{\"model_type\": \"" + family->model_type + "\"}").heads) {
       const Json config = {{"model_type", family->model_type},
-                           {"architectures", {architecture_name(*family, each.head)}}};
-      EXPECT_EQ(head_of(parse_encoder_config(config, "config.json"), "config.json"), each.head) << family->model_type;
+                           {"architectures", {architecture_name(*family, each.kind)}}};
+      EXPECT_EQ(head_of(parse_model_config(config, "config.json"), "config.json"), each.kind) << family->model_type;
     }
   }
 }
 
-TEST(EncoderConfig, SetLabels) {
-  EncoderConfig config = parse(R"({"model_type": "bert", "num_labels": 5})");
-  set_labels(config, {"no", "yes"});
-  const EncoderConfig again = parse_encoder_config(config.source, "config.json");
+TEST(ModelConfig, SetLabels) {
+  ModelConfig config = parse(R"({"model_type": "bert", "num_labels": 5})");
+  config.set_labels({"no", "yes"});
+  const ModelConfig again = parse_model_config(config.source, "config.json");
   EXPECT_EQ(again.labels, (std::vector<std::string>{"no", "yes"}));
   EXPECT_EQ(config.source["label2id"]["yes"], 1);
 }

@@ -1,10 +1,15 @@
 // Each task from rows to targets and metrics, on tiny models.
-#include "heed/train/task.h"
+#include "heed/tasks/task.h"
 
 #include <gtest/gtest.h>
 
 #include "heed/base/file.h"
 #include "heed/engine/load.h"
+#include "heed/tasks/classify.h"
+#include "heed/tasks/embed.h"
+#include "heed/tasks/fill_mask.h"
+#include "heed/tasks/tag.h"
+#include "heed/tasks/word_places.h"
 #include "heed/text/legacy.h"
 #include "heed/train/trainer.h"
 #include "support/random_model.h"
@@ -13,11 +18,12 @@
 namespace heed {
 namespace {
 
-class TrainTaskTest : public testing::Test {
+class TaskTest : public testing::Test {
  protected:
-  TrainTaskTest() {
-    test::write_random_model(folder_.path() / "model", Head::none, {});
+  TaskTest() {
+    test::write_random_model(folder_.path() / "model", HeadKind::none, {});
     tokenizer_ = text::load_tokenizer(folder_.path() / "model");
+    special_.emplace(*tokenizer_);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
@@ -26,8 +32,10 @@ class TrainTaskTest : public testing::Test {
     all.merge_patch(fields);
     return parse_train_config(all.dump(), "test.json");
   }
-  std::unique_ptr<TrainTask> task(const TrainConfig& config, std::size_t max_tokens = 40) const {
-    return make_task(head_plans(config)[0], config, *tokenizer_, max_tokens);
+  std::unique_ptr<TrainableRun> task(const std::string& name, const Json& options = Json::object(),
+                                     std::size_t max_tokens = 40) const {
+    return task_named(name).make_trainable(
+        {.tokenizer = *tokenizer_, .special = *special_, .max_tokens = max_tokens}, options);
   }
   std::map<std::string, double> train(const TrainConfig& config) const {
     TrainEvents nobody;
@@ -42,13 +50,14 @@ class TrainTaskTest : public testing::Test {
 
   test::TempFolder folder_;
   std::optional<text::Tokenizer> tokenizer_;
+  std::optional<text::SpecialTokens> special_;
 };
 
-TEST_F(TrainTaskTest, TheFirstTokenOfAWordHasItsLabel) {
-  const auto tag = task(config({{"task", "tag"}}));
+TEST_F(TaskTest, TheFirstTokenOfAWordHasItsLabel) {
+  const auto tag = task("tag");
   tag->set_labels({"B-X", "O"});
   const Row row{.words = {"quick", "zebra", "in", "Berlingang"}, .labels = {"O", "B-X", "O", "B-X"}};
-  auto samples = tag->encode(row);
+  auto samples = tag->encode(row, Purpose::train);
   ASSERT_EQ(samples.size(), 1u);
   const Targets targets = tag->targets(row, tag->text_of(row), samples[0], {1, 1});
   // [CLS] quick z ##e ##b ##r ##a in berlin ##gang [SEP]
@@ -56,43 +65,43 @@ TEST_F(TrainTaskTest, TheFirstTokenOfAWordHasItsLabel) {
   EXPECT_EQ(targets.classes, expected);
 }
 
-TEST_F(TrainTaskTest, FurtherTokensOfAWordMayBeLabelledToo) {
-  const auto tag = task(config({{"task", "tag"}, {"tag", {{"all_tokens", true}}}}));
+TEST_F(TaskTest, FurtherTokensOfAWordMayBeLabelledToo) {
+  const auto tag = task("tag", {{"all_tokens", true}});
   tag->set_labels({"B-X", "B-Y", "I-X", "O"});
   const Row row{.words = {"berlingang", "quick", "berlingang", "ox"}, .labels = {"B-X", "O", "B-Y", "O"}};
-  auto samples = tag->encode(row);
+  auto samples = tag->encode(row, Purpose::train);
   const Targets targets = tag->targets(row, tag->text_of(row), samples[0], {1, 1});
   // [CLS] berlin ##gang quick berlin ##gang o ##x [SEP]; there is no I-Y
   EXPECT_EQ(targets.classes, (std::vector<std::int64_t>{-100, 0, 2, 3, 1, 1, 3, 3, -100}));
 }
 
-TEST_F(TrainTaskTest, LongSentencesBecomeWindowsThatCoverEveryWord) {
-  const auto tag = task(config({{"task", "tag"}}), 12);
+TEST_F(TaskTest, LongSentencesBecomeWindowsThatCoverEveryWord) {
+  const auto tag = task("tag", {}, 12);
   Row row;
   for (int i = 0; i < 30; ++i) row.words.push_back(i % 3 ? "fox" : "dog"), row.labels.push_back(i % 3 ? "F" : "D");
   tag->set_labels({"D", "F"});
   std::vector<int> seen(row.words.size());
-  auto samples = tag->encode(row);
+  auto samples = tag->encode(row, Purpose::train);
   EXPECT_EQ(samples.size(), 3u);
   for (auto& sample : samples) {
     const Targets targets = tag->targets(row, tag->text_of(row), sample, {1, 1});
+    const auto words = word_of_tokens(sample[0], word_places(row, tag->text_of(row)));
     for (std::size_t t = 0; t < targets.classes.size(); ++t) {
-      if (targets.words[t] == kNoTarget) continue;
-      const auto word = static_cast<std::size_t>(targets.words[t]);
-      ++seen[word];
-      EXPECT_EQ(targets.classes[t], row.labels[word] == "F" ? 1 : 0);
+      if (targets.classes[t] == kNoTarget) continue;
+      ++seen[*words[t]];
+      EXPECT_EQ(targets.classes[t], row.labels[*words[t]] == "F" ? 1 : 0);
     }
   }
   EXPECT_EQ(seen, std::vector<int>(row.words.size(), 1));
 }
 
-TEST_F(TrainTaskTest, MaskingFollowsItsShares) {
-  const auto mlm = task(config({{"task", "mlm"}, {"mlm", {{"probability", 0.3}}}}));
+TEST_F(TaskTest, MaskingFollowsItsShares) {
+  const auto mlm = task("mlm", {{"probability", 0.3}});
   const Row row{.text = "the quick brown fox jumps over the lazy dog in berlin . the quick brown fox"};
-  const auto plain = mlm->encode(row)[0][0].ids;
+  const auto plain = mlm->encode(row, Purpose::train)[0][0].ids;
   std::size_t chosen = 0, masked = 0, kept = 0, tokens = 0;
   for (std::uint64_t draw = 0; draw < 2000; ++draw) {
-    auto sequences = mlm->encode(row)[0];
+    auto sequences = mlm->encode(row, Purpose::train)[0];
     const Targets targets = mlm->targets(row, row.text, sequences, {1, draw});
     for (std::size_t t = 0; t < plain.size(); ++t) {
       tokens += !sequences[0].special_mask[t];
@@ -115,11 +124,11 @@ TEST_F(TrainTaskTest, MaskingFollowsItsShares) {
   EXPECT_NEAR(share(kept, chosen), 0.1, 0.02);
 }
 
-TEST_F(TrainTaskTest, WholeWordsAreMaskedTogether) {
-  const auto mlm = task(config({{"task", "mlm"}, {"mlm", {{"whole_words", true}}}}));
+TEST_F(TaskTest, WholeWordsAreMaskedTogether) {
+  const auto mlm = task("mlm", {{"whole_words", true}});
   const Row row{.text = "zebra berlin zebra"};  // z ##e ##b ##r ##a berlin z ##e ##b ##r ##a
   for (std::uint64_t draw = 0; draw < 50; ++draw) {
-    auto sequences = mlm->encode(row)[0];
+    auto sequences = mlm->encode(row, Purpose::train)[0];
     const Targets targets = mlm->targets(row, row.text, sequences, {1, draw});
     for (std::size_t t = 2; t < 6; ++t) {
       EXPECT_EQ(targets.classes[t] == kNoTarget, targets.classes[1] == kNoTarget) << draw;
@@ -127,12 +136,12 @@ TEST_F(TrainTaskTest, WholeWordsAreMaskedTogether) {
   }
 }
 
-TEST_F(TrainTaskTest, AnswersPointAtTheirTokensOrAtTheFirst) {
-  const auto answer = task(config({{"task", "answer"}, {"answer", {{"stride", 4}}}}), 16);
+TEST_F(TaskTest, AnswersPointAtTheirTokensOrAtTheFirst) {
+  const auto answer = task("answer", {{"stride", 4}, {"max_tokens", 16}}, 16);
   const Row row{.text = "the fox ?",
                 .pair = "the lazy dog jumps over the quick brown fox in berlin",
                 .answers = {{.text = "brown fox", .start = 34}}};
-  auto samples = answer->encode(row);
+  auto samples = answer->encode(row, Purpose::train);
   ASSERT_GT(samples.size(), 1u);
   std::size_t found = 0;
   for (auto& sample : samples) {
@@ -150,7 +159,7 @@ TEST_F(TrainTaskTest, AnswersPointAtTheirTokensOrAtTheFirst) {
   EXPECT_GE(found, 1u);
 }
 
-TEST_F(TrainTaskTest, TaggingLearns) {
+TEST_F(TaskTest, TaggingLearns) {
   std::string rows;
   for (int i = 0; i < 60; ++i) {
     rows += std::string("the O\n") + (i % 2 ? "lazy" : "quick") + " O\n" + (i % 3 ? "fox B-A\n" : "dog B-A\n") +
@@ -163,13 +172,13 @@ TEST_F(TrainTaskTest, TaggingLearns) {
                                      {"optimizer", {{"learning_rate", 5e-3}}}}));
   EXPECT_GT(metrics.at("f1"), 0.99);
   const auto model = load(path("run"));
-  const auto entities = model.tag({"the quick dog in berlin"});
+  const auto entities = tag(model, {"the quick dog in berlin"});
   ASSERT_EQ(entities[0].size(), 2u);
   EXPECT_EQ(entities[0][0].word, "dog");
   EXPECT_EQ(entities[0][1].label, "P");
 }
 
-TEST_F(TrainTaskTest, QuestionsLearn) {
+TEST_F(TaskTest, QuestionsLearn) {
   Json paragraphs = Json::array();
   const std::vector<std::string> animals = {"fox", "dog"};
   for (std::size_t i = 0; i < 40; ++i) {
@@ -191,7 +200,7 @@ TEST_F(TrainTaskTest, QuestionsLearn) {
   EXPECT_GT(metrics.at("exact"), 0.95);
 }
 
-TEST_F(TrainTaskTest, VectorsLearnPairsAndScores) {
+TEST_F(TaskTest, VectorsLearnPairsAndScores) {
   std::string pairs = "text\ttext_pair\n", scores = "text\ttext_pair\tscore\n";
   const std::vector<std::string> animals = {"fox", "dog", "zebra", "ant", "bee", "cow"};
   for (std::size_t i = 0; i < 60; ++i) {
@@ -214,10 +223,10 @@ TEST_F(TrainTaskTest, VectorsLearnPairsAndScores) {
   std::filesystem::remove_all(folder_.path() / "run");
   EXPECT_GT(train(config(cosine)).at("spearman"), 0.6);
   // The folder is one of sentence-transformers'.
-  EXPECT_EQ(load(path("run")).embed({"the fox"}).size(0), 1);
+  EXPECT_EQ(embed(load(path("run")), {"the fox"}).size(0), 1);
 }
 
-TEST_F(TrainTaskTest, SeveralLabelsAndNumbers) {
+TEST_F(TaskTest, SeveralLabelsAndNumbers) {
   std::string labels = "text\tlabel\n", numbers = "text\tscore\n";
   for (int i = 0; i < 60; ++i) {
     const std::string a = i % 2 ? "fox" : "bee", b = i % 3 ? "dog" : "cow";
@@ -238,7 +247,7 @@ TEST_F(TrainTaskTest, SeveralLabelsAndNumbers) {
   EXPECT_GT(train(config(number)).at("spearman"), 0.9);
 }
 
-TEST_F(TrainTaskTest, TwoHeadsShareOneEncoder) {
+TEST_F(TaskTest, TwoHeadsShareOneBackbone) {
   std::string rows;
   for (int i = 0; i < 60; ++i) {
     const std::string animal = i % 2 ? "fox" : "dog";
@@ -261,13 +270,13 @@ TEST_F(TrainTaskTest, TwoHeadsShareOneEncoder) {
   const Json results = parse_json(read_file(path("run/results.json"), 1 << 20), "results.json");
   EXPECT_GT(results.at("dev").at("slots").at("f1").get<double>(), 0.98);
   const auto intents = load(path("run")), slots = load(path("run/slots"));
-  EXPECT_EQ(intents.classify({"the fox jumps"})[0][0].label, "fox");
-  const auto entities = slots.tag({"the fox jumps"});
+  EXPECT_EQ(classify(intents, {"the fox jumps"})[0][0].label, "fox");
+  const auto entities = tag(slots, {"the fox jumps"});
   ASSERT_EQ(entities[0].size(), 1u);
   EXPECT_EQ(entities[0][0].word, "fox");
 }
 
-TEST_F(TrainTaskTest, FromNothingWithATokenizerOfItsOwn) {
+TEST_F(TaskTest, FromNothingWithATokenizerOfItsOwn) {
   std::string lines;
   for (int i = 0; i < 80; ++i) lines += i % 2 ? "the fox jumps over the dog\n" : "a bee in the house of the cow\n";
   folder_.write("train.txt", lines);
@@ -286,8 +295,8 @@ TEST_F(TrainTaskTest, FromNothingWithATokenizerOfItsOwn) {
                  {"batch", {{"tokens", 200}}},
                  {"optimizer", {{"learning_rate", 1e-2}}}};
   EXPECT_LT(train(config(fields)).at("perplexity"), 8);
-  const auto filled = load(path("run")).fill_mask({"the [MASK] jumps over the dog"});
-  EXPECT_EQ(filled[0][0].size(), 5u);
+  const auto filled = fill_mask(load(path("run")), {"the [MASK] jumps over the dog"});
+  EXPECT_EQ(filled[0].masks[0].size(), 5u);
 }
 
 }  // namespace

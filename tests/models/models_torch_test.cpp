@@ -6,7 +6,7 @@
 
 #include "heed/base/file.h"
 #include "heed/io/model_folder.h"
-#include "heed/models/encoder_model.h"
+#include "heed/models/load.h"
 #include "heed/ops/loss.h"
 #include "support/temp_folder.h"
 #include "support/torch.h"
@@ -79,7 +79,7 @@ class Questions {
   }
   void ask(const test::TempFolder& folder) const {
     const auto asked = folder.write("questions.json", list_.dump());
-    ASSERT_EQ(test::run_python(HEED_TESTS_FOLDER "/models/encoders_torch.py " + asked.string() + " " +
+    ASSERT_EQ(test::run_python(HEED_TESTS_FOLDER "/models/models_torch.py " + asked.string() + " " +
                                folder.path().string()),
               0);
   }
@@ -89,21 +89,21 @@ class Questions {
   Json list_ = Json::array();
 };
 
-EncoderInput input_of(const Json& question) {
+Inputs input_of(const Json& question) {
   const auto ids = question.at("ids").get<Lengths>(), lengths = question.at("lengths").get<Lengths>();
   const auto count = static_cast<std::int64_t>(ids.size());
-  EncoderInput input{.ids = Packed(Tensor::from(ids, {count}), Offsets(lengths))};
+  Inputs input{.ids = Packed(Tensor::from(ids, {count}), Offsets(lengths))};
   if (question.contains("types")) input.type_ids = Tensor::from(question.at("types").get<Lengths>(), {count});
   return input;
 }
 
-TensorMap outputs_of(const EncoderModel& model, const Json& question) {
-  const EncoderOutput out = model.forward(input_of(question), Context(), true);
+TensorMap outputs_of(const Model& model, const Json& question) {
+  const ModelOutput out = model.forward(input_of(question), Context(), true);
   TensorMap found;
   for (std::size_t i = 0; i < out.states.size(); ++i) found["hidden." + std::to_string(i)] = out.states[i];
   if (out.pooled.defined()) found["pooled"] = out.pooled;
   if (out.logits.defined()) found["logits"] = out.logits;
-  if (model.head() == Head::sequence_classification) {
+  if (model.head() == HeadKind::sequence_classification) {
     Lengths labels;
     for (std::int64_t i = 0; i < out.logits.size(0); ++i) labels.push_back(i % out.logits.size(1));
     found["loss"] = cross_entropy(out.logits, Tensor::from(labels, {out.logits.size(0)}));
@@ -133,10 +133,10 @@ double expect_near(const TensorMap& found, const TensorMap& expected) {
   return largest;
 }
 
-// What save_encoder writes is the folder it was loaded from: the tensors' names and bits, the config's fields.
-void expect_same_folder(EncoderModel& model, const std::filesystem::path& original,
+// What save_model writes is the folder it was loaded from: the tensors' names and bits, the config's fields.
+void expect_same_folder(Model& model, const std::filesystem::path& original,
                         const std::filesystem::path& saved) {
-  save_encoder(model, saved);
+  save_model(model, saved);
   const TensorMap before = TensorFiles(original).tensors(), after = TensorFiles(saved).tensors();
   for (const auto& [name, tensor] : before) {
     ASSERT_TRUE(after.contains(name)) << name;
@@ -154,7 +154,7 @@ void expect_agreement(const Questions& questions, bool save = true) {
   for (const Json& question : questions.list()) {
     const auto name = question.at("name").get<std::string>();
     SCOPED_TRACE(name);
-    const auto model = load_encoder(folder.path() / name);
+    const auto model = load_model(folder.path() / name);
     const double largest = expect_near(outputs_of(*model, question),
                                        SafetensorsFile(folder.path() / name / "expected.safetensors").tensors());
     ::testing::Test::RecordProperty("largest difference, " + name, std::to_string(largest * 1e6) + "e-6");

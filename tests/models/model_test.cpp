@@ -1,8 +1,9 @@
-#include "heed/models/encoder_model.h"
+#include "heed/models/load.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "heed/base/file.h"
 #include "heed/base/memory.h"
@@ -22,7 +23,7 @@ using Ids = std::vector<std::int64_t>;
 
 constexpr std::int64_t kVocabulary = 61;
 
-EncoderConfig small(const std::string& model_type, const Json& more = Json::object()) {
+ModelConfig small(const std::string& model_type, const Json& more = Json::object()) {
   Json json = {{"model_type", model_type}, {"vocab_size", kVocabulary}, {"max_position_embeddings", 80}};
   if (model_type == "distilbert") {
     json.update({{"dim", 32}, {"n_layers", 2}, {"n_heads", 4}, {"hidden_dim", 48}});
@@ -31,7 +32,7 @@ EncoderConfig small(const std::string& model_type, const Json& more = Json::obje
   }
   if (model_type == "electra" || model_type == "albert") json["embedding_size"] = 16;
   json.update(more);
-  return parse_encoder_config(json, "config.json");
+  return parse_model_config(json, "config.json");
 }
 
 const std::vector<std::pair<std::string, Json>> kVariants = {
@@ -40,29 +41,29 @@ const std::vector<std::pair<std::string, Json>> kVariants = {
     {"electra", Json::object()},    {"albert", {{"num_hidden_groups", 2}, {"inner_group_num", 2}}},
     {"distilbert", Json::object()}, {"mpnet", Json::object()}};
 
-EncoderInput input_of(const Ids& lengths, std::int64_t first = 0) {
+Inputs input_of(const Ids& lengths, std::int64_t first = 0) {
   Ids ids;
   const Offsets offsets(lengths);
   for (std::int64_t i = 0; i < offsets.tokens(); ++i) ids.push_back((first + i) * (first + i + 7) % kVocabulary);
   return {.ids = Packed(Tensor::from(ids, {offsets.tokens()}), offsets)};
 }
 
-EncoderInput only(const EncoderInput& input, std::int64_t sequence) {
+Inputs only(const Inputs& input, std::int64_t sequence) {
   return {.ids = Packed(input.ids.sequence(sequence).clone(), Offsets({input.ids.offsets.length(sequence)}))};
 }
 
-TEST(EncoderModel, SameBitsAloneInABatchAndWithTwoThreads) {
+TEST(Model, SameBitsAloneInABatchAndWithTwoThreads) {
   for (const auto& [type, more] : kVariants) {
     SCOPED_TRACE(type + more.dump());
-    EncoderModel model(small(type, more), Head::sequence_classification);
+    Model model(small(type, more), HeadKind::sequence_classification);
     initialize(model, 5);
     const NoGrad no_grad;
-    const EncoderInput batch = input_of({3, 70, 1, 33, 9});
-    const EncoderOutput all = model.forward(batch, Context());
+    const Inputs batch = input_of({3, 70, 1, 33, 9});
+    const ModelOutput all = model.forward(batch, Context());
     for (int threads : {1, 2}) {
       const ThreadLimit limit(threads);
       for (std::int64_t b = 0; b < 5; ++b) {
-        const EncoderOutput one = model.forward(only(batch, b), Context());
+        const ModelOutput one = model.forward(only(batch, b), Context());
         EXPECT_TRUE(same_bits(one.hidden, Packed(all.hidden, batch.ids.offsets).sequence(b).contiguous())) << b;
         EXPECT_TRUE(same_bits(one.logits, all.logits.sliced(0, b, b + 1).contiguous())) << b;
       }
@@ -70,42 +71,43 @@ TEST(EncoderModel, SameBitsAloneInABatchAndWithTwoThreads) {
   }
 }
 
-class Names : public Probe {
+class Taps : public Probe {
  public:
-  void on_tensor(std::string_view name, const Tensor&) override { names.emplace_back(name); }
-  std::vector<std::string> names;
+  void on_tensor(const Tap& tap, const Tensor&) override { seen.emplace(tap.kind, tap.layer); }
+  std::set<std::pair<Tap::Kind, std::int64_t>> seen;
 };
 
-TEST(EncoderModel, AProbeSeesEveryLayerAndChangesNothing) {
-  EncoderModel model(small("bert"), Head::token_classification);
+TEST(Model, AProbeSeesEveryLayerAndChangesNothing) {
+  Model model(small("bert"), HeadKind::token_classification);
   initialize(model, 5);
   const NoGrad no_grad;
-  Names probe;
-  const EncoderInput input = input_of({5, 2});
-  const EncoderOutput watched = model.forward(input, Context::watched_by(probe));
-  for (const char* name :
-       {"encoder.embeddings", "encoder.layer.0.output", "encoder.layer.1.attention.entropy", "logits"}) {
-    EXPECT_NE(std::ranges::find(probe.names, name), probe.names.end()) << name;
+  Taps probe;
+  const Inputs input = input_of({5, 2});
+  const ModelOutput watched = model.forward(input, Context::watched_by(probe));
+  using Kind = Tap::Kind;
+  for (const auto& [kind, layer] : {std::pair(Kind::embeddings, -1), std::pair(Kind::hidden, 0),
+                                    std::pair(Kind::entropy, 1), std::pair(Kind::logits, -1)}) {
+    EXPECT_TRUE(probe.seen.contains({kind, layer})) << static_cast<int>(kind) << " of layer " << layer;
   }
   EXPECT_TRUE(same_bits(watched.logits, model.forward(input, Context()).logits));
 }
 
-TEST(EncoderModel, ASteadyLoopAsksThePoolForNothing) {
-  EncoderModel model(small("bert"), Head::masked_lm);
+TEST(Model, ASteadyLoopAsksThePoolForNothing) {
+  Model model(small("bert"), HeadKind::masked_lm);
   initialize(model, 5);
   const NoGrad no_grad;
   const ThreadLimit one(1);  // how much scratch is out at once depends on how threads happen to overlap
-  const EncoderInput input = input_of({40, 7, 64});
+  const Inputs input = input_of({40, 7, 64});
   for (int i = 0; i < 3; ++i) model.forward(input, Context());
   const auto before = pool_stats().system_allocations;
   for (int i = 0; i < 10; ++i) model.forward(input, Context());
   EXPECT_EQ(pool_stats().system_allocations, before);
 }
 
-TEST(EncoderModel, EveryParameterOfAHeadIsTrained) {
+TEST(Model, EveryParameterOfAHeadIsTrained) {
   for (const auto& [type, more] : kVariants) {
     SCOPED_TRACE(type + more.dump());
-    EncoderModel model(small(type, more), Head::masked_lm);
+    Model model(small(type, more), HeadKind::masked_lm);
     initialize(model, 5);
     const Tensor logits = model.forward(input_of({6, 3}), Context::training(1, 0)).logits;
     backward(cross_entropy(logits, Tensor::from(Ids{1, 2, 3, 4, 5, 6, 7, 8, 9}, {9})));
@@ -117,11 +119,11 @@ TEST(EncoderModel, EveryParameterOfAHeadIsTrained) {
   }
 }
 
-TEST(EncoderModel, DropoutIsForTrainingAndRepeatsItself) {
-  EncoderModel model(small("bert"), Head::sequence_classification);
+TEST(Model, DropoutIsForTrainingAndRepeatsItself) {
+  Model model(small("bert"), HeadKind::sequence_classification);
   initialize(model, 5);
   const NoGrad no_grad;
-  const EncoderInput input = input_of({6, 3});
+  const Inputs input = input_of({6, 3});
   const auto logits = [&](const Context& context) { return model.forward(input, context).logits; };
   EXPECT_TRUE(same_bits(logits(Context()), logits(Context())));
   EXPECT_TRUE(same_bits(logits(Context::training(1, 3)), logits(Context::training(1, 3))));
@@ -129,60 +131,91 @@ TEST(EncoderModel, DropoutIsForTrainingAndRepeatsItself) {
   EXPECT_FALSE(same_bits(logits(Context::training(1, 3)), logits(Context())));
 }
 
-TEST(EncoderModel, InputsAreChecked) {
-  EncoderModel model(small("bert"), Head::sequence_classification);
+TEST(Model, InputsAreChecked) {
+  Model model(small("bert"), HeadKind::sequence_classification);
   error_of(ErrorKind::invalid_argument, [&] { model.forward(input_of({81}), Context()); });
   error_of(ErrorKind::invalid_argument, [&] { model.forward(input_of({3, 0}), Context()); });
-  EncoderInput input = input_of({3});
+  Inputs input = input_of({3});
   input.type_ids = Tensor::from(Ids{0, 0}, {2});
   error_of(ErrorKind::invalid_argument, [&] { model.forward(input, Context()); });
   input.type_ids = Tensor::from(Ids{0, 2, 0}, {3});
   error_of(ErrorKind::invalid_argument, [&] { model.forward(input, Context()); });
   input = {.ids = Packed(Tensor::from(Ids{0, kVocabulary}, {2}), Offsets({2}))};
   error_of(ErrorKind::invalid_argument, [&] { model.forward(input, Context()); });
-  EncoderModel plain(small("distilbert"));
+  Model plain(small("distilbert"));
   input = input_of({3});
   input.type_ids = Tensor::from(Ids{0, 0, 0}, {3});
   error_of(ErrorKind::invalid_argument, [&] { plain.forward(input, Context()); });
-  error_of(ErrorKind::invalid_argument, [&] { plain.logits(Tensor::zeros({1, 32}), Context()); });
-  error_of(ErrorKind::invalid_argument, [&] { EncoderModel wrong(small("distilbert"), Head::next_sentence); });
+  error_of(ErrorKind::invalid_argument, [&] { plain.logits_of_rows(Tensor::zeros({1, 32}), Context()); });
+  error_of(ErrorKind::invalid_argument, [&] { Model wrong(small("distilbert"), HeadKind::next_sentence); });
 }
 
-TEST(EncoderModel, ANewHeadOnAnOldEncoder) {
+TEST(Model, ANewHeadOnAnOldEncoder) {
   const TempFolder folder;
-  EncoderModel pretrained(small("bert"), Head::masked_lm);
+  Model pretrained(small("bert"), HeadKind::masked_lm);
   initialize(pretrained, 5);
-  save_encoder(pretrained, folder.path());
-  const EncoderInput input = input_of({5, 3});
+  save_model(pretrained, folder.path());
+  const Inputs input = input_of({5, 3});
 
   // Without a head, with the one of the file, and with one that starts anew.
-  EXPECT_TRUE(same_bits(load_encoder(folder.path(), {.head = Head::none})->forward(input, Context()).hidden,
+  EXPECT_TRUE(same_bits(load_model(folder.path(), {.head = HeadKind::none})->forward(input, Context()).hidden,
                         pretrained.forward(input, Context()).hidden.detach()));
   const std::string message =
-      error_of(ErrorKind::bad_format, [&] { load_encoder(folder.path(), {.head = Head::sequence_classification}); });
+      error_of(ErrorKind::bad_format, [&] { load_model(folder.path(), {.head = HeadKind::sequence_classification}); });
   EXPECT_NE(message.find("missing classifier.weight [2, 32]"), std::string::npos) << message;
   EXPECT_NE(message.find("missing bert.pooler.dense.weight [32, 32]"), std::string::npos) << message;
-  const LoadOptions options{.head = Head::sequence_classification, .new_head_seed = 3, .new_labels = {"a", "b", "c"}};
-  const auto model = load_encoder(folder.path(), options), again = load_encoder(folder.path(), options);
-  const EncoderOutput out = model->forward(input, Context());
+  const LoadOptions options{.head = HeadKind::sequence_classification, .new_head_seed = 3, .new_labels = {"a", "b", "c"}};
+  const auto model = load_model(folder.path(), options), again = load_model(folder.path(), options);
+  const ModelOutput out = model->forward(input, Context());
   EXPECT_EQ(out.logits.shape(), Shape({2, 3}));
   EXPECT_TRUE(same_bits(out.hidden, pretrained.forward(input, Context()).hidden.detach()));
   EXPECT_TRUE(same_bits(out.logits, again->forward(input, Context()).logits));
   EXPECT_TRUE(parameters(*model).empty());
 
-  save_encoder(*model, folder.path() / "tuned");
-  const auto tuned = load_encoder(folder.path() / "tuned");
-  EXPECT_EQ(tuned->head(), Head::sequence_classification);
+  save_model(*model, folder.path() / "tuned");
+  const auto tuned = load_model(folder.path() / "tuned");
+  EXPECT_EQ(tuned->head(), HeadKind::sequence_classification);
   EXPECT_EQ(tuned->config().labels, options.new_labels);
   EXPECT_TRUE(same_bits(tuned->forward(input, Context()).logits, out.logits));
+}
+
+// Heads over one backbone: nothing of it is there twice, and each answers as a model of its own would.
+TEST(Model, HeadsShareABackbone) {
+  Model tags(small("bert"), HeadKind::token_classification);
+  initialize(tags, 5);
+  Model classes(small("bert"), HeadKind::sequence_classification, false, tags.backbone());
+  const auto own = [&](std::string_view name) {
+    return classes.place(name).part != ParameterPlace::Part::embeddings &&
+           classes.place(name).part != ParameterPlace::Part::layers;
+  };
+  const Tensor before = tags.encode(input_of({5, 2}), Context()).detach();
+  initialize(classes, 6, own);
+  EXPECT_TRUE(same_bits(tags.encode(input_of({5, 2}), Context()).detach(), before));
+  EXPECT_EQ(tags.backbone().get(), classes.backbone().get());
+  Model alone(small("bert"), HeadKind::sequence_classification);
+  load_state(alone, state(classes));
+  EXPECT_TRUE(same_bits(classes.forward(input_of({5, 2}), Context()).logits.detach(),
+                        alone.forward(input_of({5, 2}), Context()).logits.detach()));
+  EXPECT_FALSE(tags.has_pooler());  // it belongs to the head that reads it
+  EXPECT_TRUE(classes.has_pooler());
+}
+
+TEST(Model, ParametersHavePlaces) {
+  using Part = ParameterPlace::Part;
+  Model model(small("bert"), HeadKind::sequence_classification);
+  std::map<Part, std::set<std::int64_t>> depths;
+  for (const PlacedParameter& each : placed_parameters(model)) depths[each.place.part].insert(each.place.depth);
+  const std::map<Part, std::set<std::int64_t>> expected = {
+      {Part::embeddings, {0}}, {Part::layers, {1, 2}}, {Part::pooler, {3}}, {Part::head, {3}}};
+  EXPECT_EQ(depths, expected);
 }
 
 // A folder whose config and tensors a test may spoil.
 struct Spoiled {
   Spoiled() {
-    EncoderModel model(small("bert"), Head::sequence_classification);
+    Model model(small("bert"), HeadKind::sequence_classification);
     initialize(model, 5);
-    save_encoder(model, folder.path());
+    save_model(model, folder.path());
     config = parse_json(read_file(folder.path() / "config.json", 1 << 20), "config.json");
     tensors = TensorFiles(folder.path()).tensors();
     for (auto& [name, tensor] : tensors) tensor = tensor.clone();
@@ -190,14 +223,14 @@ struct Spoiled {
   std::string error() {
     folder.write("config.json", config.dump());
     save_safetensors(folder.path() / "model.safetensors", tensors);
-    return error_of(ErrorKind::bad_format, [&] { load_encoder(folder.path()); });
+    return error_of(ErrorKind::bad_format, [&] { load_model(folder.path()); });
   }
   TempFolder folder;
   Json config;
   TensorMap tensors;
 };
 
-TEST(EncoderModel, SizesThatContradictTheFileAreNamed) {
+TEST(Model, SizesThatContradictTheFileAreNamed) {
   for (const char* field : {"vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size",
                             "max_position_embeddings", "type_vocab_size"}) {
     Spoiled spoiled;
@@ -211,7 +244,7 @@ TEST(EncoderModel, SizesThatContradictTheFileAreNamed) {
             std::string::npos);
 }
 
-TEST(EncoderModel, MissingUnknownAndMisshapenTensorsAreNamed) {
+TEST(Model, MissingUnknownAndMisshapenTensorsAreNamed) {
   Spoiled spoiled;
   spoiled.tensors.erase("bert.encoder.layer.1.attention.self.key.bias");
   spoiled.tensors.erase("bert.pooler.dense.weight");
@@ -228,14 +261,14 @@ TEST(EncoderModel, MissingUnknownAndMisshapenTensorsAreNamed) {
   }
 }
 
-TEST(EncoderModel, OneTensorUnderTwoNamesIsRefused) {
+TEST(Model, OneTensorUnderTwoNamesIsRefused) {
   Spoiled spoiled;
   spoiled.tensors["bert.embeddings.LayerNorm.gamma"] = Tensor::zeros({32});
   EXPECT_NE(spoiled.error().find("bert.embeddings.LayerNorm.gamma are names of one tensor"), std::string::npos);
 }
 
 // Whatever happens to the bytes of a folder: a heed::Error, or a model.
-TEST(EncoderModel, BrokenFilesAreErrors) {
+TEST(Model, BrokenFilesAreErrors) {
   const Spoiled spoiled;
   const TempFolder folder;
   for (const char* name : {"config.json", "model.safetensors"}) {
@@ -247,7 +280,7 @@ TEST(EncoderModel, BrokenFilesAreErrors) {
       folder.write(name, bytes);
       ++rounds;
       try {
-        load_encoder(folder.path());
+        load_model(folder.path());
       } catch (const Error& error) {
         ++errors;
         EXPECT_NE(std::string(error.what()).find(folder.path().string()), std::string::npos) << error.what();
