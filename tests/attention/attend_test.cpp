@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "heed/attention/cache.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/base/error.h"
 #include "heed/tensor/autograd.h"
 #include "ops/op_case.h"

@@ -7,6 +7,7 @@
 
 #include "heed/attention/attend.h"
 #include "heed/attention/cache.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/attention/rotary.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/shape_ops.h"

@@ -66,10 +66,6 @@ AttentionInput with_fused(AttentionInput input, const Tensor& qkv, std::int64_t 
 Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
                     AttentionSummary* summary = nullptr);
 
-// The definition: one whole matrix of scores a sequence, in plain differentiable ops. `weights`, if given, receives the
-// attention of each sequence, [H, queries, keys].
-Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights = nullptr);
-
 // Rows of the attention matrix in full, [queries, keys of the sequence], for one sequence and head. `log_sum` is that
 // of a summary of the same input.
 Tensor attention_rows(const AttentionInput& input, const Tensor& log_sum, std::int64_t sequence, std::int64_t head,

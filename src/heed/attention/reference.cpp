@@ -1,8 +1,8 @@
-// attend() by its definition. Slow, and holds whole matrices: tests compare with it, and it has every variant.
+#include "heed/attention/reference.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "heed/attention/attend.h"
 #include "heed/attention/problem.h"
 #include "heed/attention/term_base.h"
 #include "heed/attention/weight_dropout.h"

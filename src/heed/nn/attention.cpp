@@ -1,5 +1,6 @@
 #include "heed/nn/attention.h"
 
+#include "heed/attention/relative_terms.h"
 #include "heed/base/error.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
