@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "heed/attention/cache.h"
 #include "heed/attention/mask.h"
 #include "heed/attention/terms.h"
 #include "heed/kernels/dropout.h"
@@ -43,6 +44,9 @@ struct AttentionInput {
   Tensor v{};  // [Nk, G, E]
   Offsets queries{};
   Offsets keys{};  // self-attention: the same as queries
+  // Keys and values instead of k and v, read in place; `keys` are its offsets. No gradients. An additive score, which
+  // needs k as a tensor, copies the keys.
+  const KeyValueCache* cache = nullptr;
   // Position of each sequence's first query among its keys. Default: the queries are the last of the keys.
   std::vector<std::int64_t> query_start{};
   std::optional<double> scale{};  // default 1 / sqrt(D), D the width of a head; 1 with an additive score

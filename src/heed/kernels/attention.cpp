@@ -12,6 +12,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/attention.h"
+#include "heed/kernels/attention_panels-inl.h"
 #include "heed/kernels/attention_scores-inl.h"
 #include "heed/kernels/attention_summary-inl.h"
 #include "heed/kernels/dispatch.h"
@@ -32,62 +33,6 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
 inline constexpr std::int64_t kForwardRows = 48;
-
-// The keys and values of one (sequence, key head) in panels, packed block by block when first asked for.
-template <class T>
-class KeyValuePanels {
- public:
-  KeyValuePanels(const AttentionInputs<T>& in, const AttentionPlan<T>& plan) : in_(in), plan_(plan) {}
-
-  // used_once: no block will be asked for twice, so that one block's room is enough.
-  void start(std::int64_t sequence, std::int64_t key_head, bool used_once) {
-    sequence_ = sequence;
-    key_head_ = key_head;
-    used_once_ = used_once;
-    const std::int64_t blocks = used_once ? 1 : ceil_div(plan_.keys(sequence), kKeyBlock);
-    if (packed_.size() < blocks) {
-      packed_ = PoolArray<char>(blocks);
-      panels_ = PoolArray<T>(blocks * (key_room() + value_room()));
-    }
-    std::fill(packed_.data(), packed_.data() + blocks, char{0});
-  }
-
-  bool holds(std::int64_t sequence, std::int64_t key_head) const {
-    return sequence == sequence_ && key_head == key_head_;
-  }
-
-  struct Block {
-    const T* keys;    // [key / kPanel][width][kPanel]
-    const T* values;  // [feature / kPanel][kKeyBlock][kPanel]
-  };
-  Block block(std::int64_t first_key) {
-    const std::int64_t slot = used_once_ ? 0 : first_key / kKeyBlock;
-    T* keys = panels_.data() + slot * (key_room() + value_room());
-    T* values = keys + key_room();
-    if (used_once_ || !packed_.data()[slot]) {
-      const std::int64_t token = plan_.first_key(sequence_) + first_key;
-      const std::int64_t count = std::min(kKeyBlock, plan_.keys(sequence_) - first_key);
-      if (!in_.function) {
-        pack_transposed(in_.k + token * in_.k_stride + key_head_ * in_.width, in_.k_stride, count, in_.width, keys);
-      }
-      pack_scaled(in_.v + token * in_.v_stride + key_head_ * in_.value_width, in_.v_stride, count, in_.value_width,
-                  T{1}, values, kKeyBlock * kPanel<T>);
-      packed_.data()[slot] = 1;
-    }
-    return {keys, values};
-  }
-
- private:
-  std::int64_t key_room() const { return in_.function ? 0 : kKeyBlock * in_.width; }
-  std::int64_t value_room() const { return kKeyBlock * round_up(in_.value_width, kPanel<T>); }
-
-  const AttentionInputs<T>& in_;
-  const AttentionPlan<T>& plan_;
-  std::int64_t sequence_ = -1, key_head_ = -1;
-  bool used_once_ = false;
-  PoolArray<char> packed_;
-  PoolArray<T> panels_;
-};
 
 template <class T>
 struct ForwardOutputs {
@@ -128,8 +73,8 @@ class ForwardWorker {
       to_.summary.entropy ? softmax<true>(tile, span) : softmax<false>(tile, span);
       if (in_.factors) multiply_by_factors(tile, head, span);
       multiply_panels<T>({tile.rows, in_.value_width, span.keys(), scores_.data(), kScoreStride<T>, 1,
-                          block.values + span.begin * kPanel<T>, kKeyBlock * kPanel<T>, outputs_.data(),
-                          output_columns_, true});
+                          block.values + span.begin * kPanel<T>, block.value_stride, outputs_.data(), output_columns_,
+                          true});
     });
     finish(tile, head);
   }
@@ -268,11 +213,14 @@ void attention_rows(const AttentionInputs<T>& in, const T* log_sum, std::int64_t
                   static_cast<T>(in.scale), scaled.data(), in.width);
     }
     for_each_span<T>(tile, [&](const KeySpan& span) HWY_ATTR {
-      if (!in.function) {
+      const T* key_panels = packed.data();
+      if (!in.pages.empty()) {
+        key_panels = page_block(in, sequence, head / plan.group(), span.block).keys;
+      } else if (!in.function) {
         pack_transposed(in.k + (plan.first_key(sequence) + span.block) * in.k_stride + head / plan.group() * in.width,
                         in.k_stride, std::min(kKeyBlock, keys - span.block), in.width, packed.data());
       }
-      source.masked(tile, head, span, scaled.data(), packed.data(), scores.data());
+      source.masked(tile, head, span, scaled.data(), key_panels, scores.data());
       for (std::int64_t r = 0; r < tile.rows; ++r) {
         T* row = scores.data() + r * kScoreStride<T>;
         weights_of_row(row, round_up(span.keys(), kStrip<T>), log_sum[(first + begin + r) * in.query_heads + head],

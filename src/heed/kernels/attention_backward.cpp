@@ -224,6 +224,7 @@ template <class T>
 void attention_backward(const AttentionInputs<T>& in, const T* out, const T* d_out, std::int64_t out_stride,
                         const T* log_sum, const AttentionGradients<T>& gradients) {
   check_attention(in);
+  HEED_CHECK(in.pages.empty(), "[attention_backward] keys and values in pages have no gradients");
   const AttentionPlan<T> plan(in, kBackwardRows);
   const BackwardInputs<T> from{out, d_out, out_stride, log_sum, gradients};
   const bool in_order = std::any_of(in.rules.begin(), in.rules.end(),

@@ -113,6 +113,17 @@ void check_attention(const AttentionInputs<T>& in) {
   }
   HEED_CHECK(in.width >= 0 && in.value_width >= 0, "[attention] widths are ", in.width, " and ", in.value_width,
              ", expected no negative one");
+  HEED_CHECK(in.pages.empty() || in.pages.size() + 1 == in.key_offsets.size(), "[attention] pages of ", in.pages.size(),
+             " sequences, expected ", in.key_offsets.size() - 1);
+  for (std::size_t b = 0; b < in.pages.size(); ++b) {
+    std::int64_t left = in.key_offsets[b + 1] - in.key_offsets[b];
+    for (const KeyValuePage<T>& page : in.pages[b]) {
+      HEED_CHECK(left > 0 && page.capacity >= std::min(kKeyBlock, left), "[attention] a page with room for ",
+                 page.capacity, " keys where sequence ", b, " has ", left, " more");
+      left -= kKeyBlock;
+    }
+    HEED_CHECK(left <= 0, "[attention] ", left, " keys of sequence ", b, " are in no page");
+  }
 }
 
 }  // namespace heed::kernels

@@ -136,9 +136,13 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
     HEED_CHECK(!grad_enabled() || !input.k.requires_grad(),
                "[MultiHeadAttention] a cache keeps no gradients: use NoGrad");
     call.cache->append(input.k, input.v, x.offsets);
-    input.k = call.cache->keys(), input.v = call.cache->values(), input.keys = call.cache->offsets();
+    // Relative queries need all keys as a tensor; everything else reads them in place.
+    add_relative_terms(input.terms, input.q, config_.relative_queries ? call.cache->keys() : Tensor());
+    input.cache = call.cache, input.keys = call.cache->offsets();
+    input.k = input.v = Tensor();
+  } else {
+    add_relative_terms(input.terms, input.q, input.k);
   }
-  add_relative_terms(input.terms, input.q, input.k);
   return attended(std::move(input), context, residual);
 }
 
