@@ -83,15 +83,15 @@ void KeyValueCache::append_to(Row& row, const T* keys, const T* values, std::int
 }
 
 void KeyValueCache::append(const Tensor& keys, const Tensor& values, const Offsets& added) {
-  if (rows_.empty()) add_sequences(added.sequences());
-  HEED_CHECK(added.sequences() == sequences(), "[KeyValueCache] ", added.sequences(), " sequences appended to ",
-             sequences());
+  HEED_CHECK(rows_.empty() || added.sequences() == sequences(), "[KeyValueCache] ", added.sequences(),
+             " sequences appended to ", sequences());
   HEED_CHECK(keys.shape() == Shape({added.tokens(), key_heads_, width_}) &&
                  values.shape() == Shape({added.tokens(), key_heads_, value_width_}) && keys.dtype() == dtype_ &&
                  values.dtype() == dtype_,
              "[KeyValueCache] keys ", keys.dtype(), keys.shape(), " and values ", values.dtype(), values.shape(),
              ", expected ", dtype_, Shape({added.tokens(), key_heads_, width_}), " and ",
              Shape({added.tokens(), key_heads_, value_width_}));
+  if (rows_.empty()) add_sequences(added.sequences());
   const Tensor k = keys.contiguous(), v = values.contiguous();
   visit_float("KeyValueCache", dtype_, [&](auto zero) {
     using T = decltype(zero);

@@ -95,11 +95,11 @@ void copy_page(const PageLayout<T>& from_layout, const T* from, std::int64_t cou
   }
 }
 
-#define HEED_INSTANTIATE(T)                                                                                            \
+#define HEED_INSTANTIATE(T)                                                                                           \
   template void write_page<T>(const PageLayout<T>&, T*, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, \
-                              std::int64_t);                                                                           \
-  template void read_keys<T>(const PageLayout<T>&, const T*, std::int64_t, T*);                                        \
-  template void read_values<T>(const PageLayout<T>&, const T*, std::int64_t, T*);                                      \
+                              std::int64_t);                                                                          \
+  template void read_keys<T>(const PageLayout<T>&, const T*, std::int64_t, T*);                                       \
+  template void read_values<T>(const PageLayout<T>&, const T*, std::int64_t, T*);                                     \
   template void copy_page<T>(const PageLayout<T>&, const T*, std::int64_t, const PageLayout<T>&, T*);
 HEED_INSTANTIATE(float)
 HEED_INSTANTIATE(double)

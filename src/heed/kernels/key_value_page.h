@@ -30,8 +30,8 @@ struct PageLayout {
   std::int64_t head_elements() const { return capacity * (width + round_up(value_width, kPanel)); }
 };
 
-// Writes the tokens first .. first + count of a page that began as zeros. Token i of these, head h, feature d comes from
-// k[i * k_stride + h * width + d] and v[i * v_stride + h * value_width + d].
+// Writes the tokens first .. first + count of a page that began as zeros. Token i of these, head h, feature d comes
+// from k[i * k_stride + h * width + d] and v[i * v_stride + h * value_width + d].
 template <class T>
 void write_page(const PageLayout<T>& layout, T* page, std::int64_t first, std::int64_t count, const T* k,
                 std::int64_t k_stride, const T* v, std::int64_t v_stride);
