@@ -129,8 +129,7 @@ TEST(KeyValueCache, ForksDivergeAndSharePagesUntilThen) {
     for (const Tokens& end : ends) added.push_back(end.part(t, t + 1));
     const Tensor y = step(kPlain, added, cache);
     for (std::int64_t i = 0; i < kBeams; ++i) {
-      ASSERT_TRUE(
-          same_bits(y.sliced(0, i, i + 1), full[static_cast<std::size_t>(i)].sliced(0, 1000 + t, 1001 + t)))
+      ASSERT_TRUE(same_bits(y.sliced(0, i, i + 1), full[static_cast<std::size_t>(i)].sliced(0, 1000 + t, 1001 + t)))
           << "beam " << i << " step " << t;
     }
     // All but the last beam to write copy the page; it grows when the 64 are full.
@@ -224,14 +223,24 @@ TYPED_TEST(KeyValueCacheOf, GivesTheBitsOfTensorsAndTheirDefinition) {
   const std::vector<AttentionInput> inputs = {
       plain,
       with([](AttentionInput& in) { in.mask = Mask::causal() & Mask::window(230, 0); }),
-      with([](AttentionInput& in) { in.query_start = {0, 1, 130, 0}, in.mask = Mask::causal(); }),
-      with([](AttentionInput& in) { in.terms = {alibi_term(), soft_cap_term(3)}; }),
-      with([&](AttentionInput& in) { in.terms = {bucket_bias_term(values("b", {8, 4}).to(dtype))}; }),
+      with([](AttentionInput& in) {
+        in.query_start = {0, 1, 130, 0}, in.mask = Mask::causal();
+      }),
+      with([](AttentionInput& in) {
+        in.terms = {alibi_term(), soft_cap_term(3)};
+      }),
+      with([&](AttentionInput& in) {
+        in.terms = {bucket_bias_term(values("b", {8, 4}).to(dtype))};
+      }),
       with([&](AttentionInput& in) { in.terms = {relative_key_term(q, table)}; }),
       with([&](AttentionInput& in) { in.terms = {relative_query_term(in.k, table)}; }),
-      with([&](AttentionInput& in) { in.relative_values = values("r", {5, 10}).to(dtype); }),
+      with([&](AttentionInput& in) {
+        in.relative_values = values("r", {5, 10}).to(dtype);
+      }),
       with([&](AttentionInput& in) { in.additive = AdditiveScore{values("w", {6}).to(dtype)}; }),
-      with([](AttentionInput& in) { in.dropout = AttentionDropout{0.3, {1, 2}}; }),
+      with([](AttentionInput& in) {
+        in.dropout = AttentionDropout{0.3, {1, 2}};
+      }),
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     SCOPED_TRACE(i);
