@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "heed/attention/cache.h"
 #include "heed/attention/mask.h"
 #include "heed/attention/terms.h"
 #include "heed/kernels/dropout.h"
@@ -16,6 +15,8 @@
 #include "heed/tensor/tensor.h"
 
 namespace heed {
+
+class KeyValueCache;  // attention/cache.h
 
 // Additive (Bahdanau) scores, w . tanh(q_i + k_j), w [H, D] or [D]: q and k come projected (W_q q, W_k k).
 struct AdditiveScore {

@@ -131,7 +131,7 @@ std::int64_t KeyValueCache::bytes() const {
   return sum;
 }
 
-// read(T, layout, page, tokens, to) copies one page to `to`.
+// read(layout, page, tokens, to) copies one page to `to`.
 template <class Read>
 Tensor KeyValueCache::gathered(std::int64_t width, const Read& read) const {
   Tensor all = Tensor::empty({offsets().tokens(), key_heads_, width}, dtype_);

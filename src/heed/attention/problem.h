@@ -7,6 +7,7 @@
 
 #include "heed/attention/additive.h"
 #include "heed/attention/attend.h"
+#include "heed/attention/cache.h"
 #include "heed/attention/weight_dropout.h"
 #include "heed/kernels/attention.h"
 #include "heed/kernels/ranges.h"
