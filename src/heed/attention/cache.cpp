@@ -116,10 +116,10 @@ void KeyValueCache::truncate(std::int64_t sequence, std::int64_t length) {
   shorter.length = length;
 }
 
-Offsets KeyValueCache::offsets() const {
-  PoolVector<std::int64_t> lengths;
-  for (const Row& row : rows_) lengths.push_back(row.length);
-  return Offsets(std::span<const std::int64_t>(lengths));
+PoolVector<std::int64_t> KeyValueCache::lengths() const {
+  PoolVector<std::int64_t> found;
+  for (const Row& row : rows_) found.push_back(row.length);
+  return found;
 }
 
 std::int64_t KeyValueCache::bytes() const {

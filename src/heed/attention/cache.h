@@ -42,8 +42,9 @@ class KeyValueCache {
   std::int64_t sequences() const { return static_cast<std::int64_t>(rows_.size()); }
   // Of a sequence: also the position of the next token that is appended to it.
   std::int64_t length(std::int64_t sequence) const { return row(sequence).length; }
+  PoolVector<std::int64_t> lengths() const;
   // Of all sequences, end to end.
-  Offsets offsets() const;
+  Offsets offsets() const { return Offsets(lengths()); }
   // Memory of all pages; what sequences share counts once. O(pages).
   std::int64_t bytes() const;
 
