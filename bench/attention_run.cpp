@@ -1,16 +1,33 @@
 #include "bench/attention_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
+#include "heed/attention/attend.h"
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/attention.h"
+#include "heed/tensor/autograd.h"
 
 namespace heed::bench {
 namespace {
 
 constexpr std::int64_t kHeads = 12, kWidth = 64, kModel = kHeads * kWidth, kLinks = 8;
+
+Tensor random_heads(std::int64_t tokens, std::int64_t heads) {
+  Tensor x = Tensor::empty({tokens, heads, kWidth});
+  std::mt19937 generator(7);
+  std::normal_distribution<float> normal;
+  float* values = x.mutable_data<float>();
+  std::generate_n(values, x.count(), [&] { return normal(generator); });
+  return x;
+}
+
+Offsets same_lengths(std::int64_t sequences, std::int64_t length) {
+  const std::vector<std::int64_t> lengths(static_cast<std::size_t>(sequences), length);
+  return Offsets(std::span<const std::int64_t>(lengths));
+}
 
 }  // namespace
 
@@ -62,6 +79,30 @@ void AttentionRun::run() {
     kernels::attention_backward<float>(in, out_.data(), d_out_.data(), kModel, log_sum_.data(),
                                        {dq_.data(), dk_.data(), dv_.data()});
   }
+}
+
+double DecodeCase::bytes() const {
+  return static_cast<double>(batch * (n + 1) * key_heads * 2 * kWidth) * sizeof(float);
+}
+
+DecodeRun::DecodeRun(const DecodeCase& decode)
+    : case_(decode),
+      cache_(decode.key_heads, kWidth, kWidth),
+      step_(same_lengths(decode.batch, 1)),
+      q_(random_heads(decode.batch, kHeads)),
+      k_(random_heads(decode.batch, decode.key_heads)) {
+  HEED_CHECK(case_.n > 0 && case_.batch > 0 && case_.n * case_.batch <= 1 << 20, "[decode bench] ", case_.batch,
+             " sequences of ", case_.n, " tokens, expected 1 to ", 1 << 20, " in all");
+  const Tensor prompt = random_heads(case_.n * case_.batch, case_.key_heads);
+  cache_.append(prompt, prompt, same_lengths(case_.batch, case_.n));
+}
+
+void DecodeRun::run() {
+  const ThreadLimit limit(case_.threads);
+  const NoGrad no_grad;
+  cache_.append(k_, k_, step_);
+  attend({.q = q_, .queries = step_, .keys = cache_.offsets(), .cache = &cache_, .mask = Mask::causal()});
+  for (std::int64_t b = 0; b < case_.batch; ++b) cache_.truncate(b, case_.n);
 }
 
 }  // namespace heed::bench

@@ -1,8 +1,13 @@
-// Attention alone, 12 heads of 64, one sequence: forward, or forward and backward, as the peers' workers measure it.
+// Attention alone, 12 heads of 64: one sequence, forward, or forward and backward, as the peers' workers measure it;
+// and one step of decoding over cached keys.
 #pragma once
 
 #include <cstdint>
 #include <vector>
+
+#include "heed/attention/cache.h"
+#include "heed/tensor/packed.h"
+#include "heed/tensor/tensor.h"
 
 namespace heed::bench {
 
@@ -27,6 +32,28 @@ class AttentionRun {
   AttentionCase case_;
   std::vector<float> q_, k_, v_, out_, d_out_, log_sum_, dq_, dk_, dv_, entropy_, weights_;
   std::vector<std::int64_t> offsets_, visible_end_, keys_;
+};
+
+// One new token of each of `batch` sequences that have n cached ones.
+struct DecodeCase {
+  std::int64_t n = 0, batch = 1;
+  std::int64_t key_heads = 0;  // of 12 query heads
+  int threads = 1;
+
+  double bytes() const;  // keys and values, which must be read once
+};
+
+class DecodeRun {
+ public:
+  explicit DecodeRun(const DecodeCase& decode);  // random q, k, v
+  // Appends the tokens, attends, and forgets them again.
+  void run();
+
+ private:
+  DecodeCase case_;
+  KeyValueCache cache_;
+  Offsets step_;
+  Tensor q_, k_;
 };
 
 }  // namespace heed::bench

@@ -65,6 +65,13 @@ json attention(const json& command) {
   return {{"t", seconds}, {"gflops", attention.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+json decode(const json& command) {
+  const DecodeCase decode{command.at("n"), command.value("B", 1), command.value("G", 12), threads_of(command)};
+  DecodeRun run(decode);
+  const double seconds = median_seconds([&] { run.run(); });
+  return {{"t", seconds}, {"gb_per_s", decode.bytes() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
+}
+
 // B sequences of S tokens, or "lengths" of a batch of any.
 json encoder(const json& command) {
   using Lengths = std::vector<std::int64_t>;
@@ -103,7 +110,7 @@ json train(const json& command) {
 }
 
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
-    {"attn", attention}, {"bandwidth", bandwidth}, {"enc", encoder},        {"gemm", gemm},
+    {"attn", attention}, {"bandwidth", bandwidth}, {"decode", decode},      {"enc", encoder},       {"gemm", gemm},
     {"peak", peak},      {"tokenize", tokenize},   {"train_minilm", train}, {"train_mixed", train},
 };
 

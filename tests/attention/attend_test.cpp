@@ -1,11 +1,11 @@
-// What the table of cases cannot say: errors, masks, caches, rows for those who look.
+// What the table of cases cannot say: errors, masks, rows for those who look.
 #include "heed/attention/attend.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "heed/attention/cache.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/base/error.h"
 #include "heed/tensor/autograd.h"
 #include "ops/op_case.h"
@@ -100,8 +100,6 @@ TEST(Attend, MisfitsAreNamed) {
   refused([] { Mask::window(-1, 0); });
   refused([] { soft_cap_term(0); });
   refused([&] { attention_rows(in, 0, 2, 0, 1); });
-  KeyValueCache cache(2, 4, 4);
-  refused([&] { cache.append(Tensor::zeros({1, 2, 5}), Tensor::zeros({1, 2, 4}), {1}); });
 }
 
 }  // namespace

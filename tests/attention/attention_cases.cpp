@@ -3,6 +3,8 @@
 
 #include "heed/attention/attend.h"
 #include "heed/attention/custom.h"
+#include "heed/attention/reference.h"
+#include "heed/attention/relative_terms.h"
 #include "ops/op_case.h"
 
 namespace heed::testing {

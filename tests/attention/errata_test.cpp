@@ -9,6 +9,7 @@
 #include "attention/plain.h"
 #include "heed/attention/custom.h"
 #include "heed/attention/positions.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/attention/rotary.h"
 #include "heed/base/memory.h"
 #include "heed/ops/elementwise.h"

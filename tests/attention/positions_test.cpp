@@ -64,6 +64,8 @@ TEST(Positions, IdsBeginAnewInEachSequence) {
   EXPECT_EQ(position_ids(offsets).to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 1, 2, 0, 0, 1}));
   EXPECT_EQ(position_ids(offsets, 7).to_vector<std::int64_t>(), (std::vector<std::int64_t>{7, 8, 9, 7, 7, 8}));
   EXPECT_EQ(position_ids(Offsets()).shape(), Shape({0}));
+  const std::vector<std::int64_t> starts = {5, 9, 0, 40};
+  EXPECT_EQ(position_ids(offsets, starts).to_vector<std::int64_t>(), (std::vector<std::int64_t>{5, 6, 7, 0, 40, 41}));
 }
 
 TEST(Positions, RefusesWhatHasNoCode) {
@@ -72,6 +74,8 @@ TEST(Positions, RefusesWhatHasNoCode) {
   EXPECT_THROW(sinusoidal_positions(4, 4, DType::i64), Error);
   EXPECT_THROW(position_code(PositionKind::integer, 4, 4, 1), Error);
   EXPECT_THROW(position_ids(Offsets{1}, -1), Error);
+  EXPECT_THROW(position_ids(Offsets{1, 1}, std::vector<std::int64_t>{0, -1}), Error);
+  EXPECT_THROW(position_ids(Offsets{1, 1}, std::vector<std::int64_t>{0}), Error);
   EXPECT_THROW(parse_position_kind("rotary"), Error);
 }
 

@@ -1,5 +1,6 @@
 // What every variant of attention must do.
 #include "heed/attention/registry.h"
+#include "heed/attention/reference.h"
 
 #include <gtest/gtest.h>
 

@@ -2,110 +2,14 @@
 // looks, and whether its keys come from a cache.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <iterator>
-
-#include "heed/attention/attend.h"
-#include "heed/attention/cache.h"
-#include "heed/attention/rotary.h"
+#include "attention/variants.h"
 #include "heed/base/parallel.h"
-#include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
-#include "ops/op_case.h"
 
 namespace heed {
 namespace {
 
-constexpr std::int64_t kWidth = 20;  // no multiple of a vector
-
-struct Variant {
-  const char* name;
-  std::int64_t heads, key_heads;
-  Mask mask{};
-  bool turns = false;  // rotary
-  std::vector<Term> terms{};
-  bool additive = false;
-};
-
-void PrintTo(const Variant& variant, std::ostream* out) {
-  *out << variant.name;
-}
-
-std::vector<Variant> variants() {
-  const Tensor table = testing::values("table", {32, 4}).to(DType::f32);
-  const BucketOptions past{.bidirectional = false};
-  return {{"heads", 4, 4},
-          {"grouped", 4, 2},
-          {"one key head", 4, 1},
-          {"causal", 4, 4, Mask::causal()},
-          {"grouped, causal", 4, 2, Mask::causal()},
-          {"window", 4, 2, Mask::window(9, 3)},
-          {"causal window", 4, 2, Mask::causal() & Mask::window(9, 0)},
-          {"rotary", 4, 2, {}, true},
-          {"rotary, causal", 4, 2, Mask::causal(), true},
-          {"ALiBi", 4, 2, {}, false, {alibi_term()}},
-          {"ALiBi, causal", 4, 2, Mask::causal(), false, {alibi_term()}},
-          {"buckets, soft-cap, causal", 4, 4, Mask::causal(), false, {soft_cap_term(2), bucket_bias_term(table, past)}},
-          {"additive, causal", 4, 4, Mask::causal(), false, {}, true}};
-}
-
-// Those whose queries see no keys of later steps.
-std::vector<Variant> causal_variants() {
-  std::vector<Variant> found;
-  std::ranges::copy_if(variants(), std::back_inserter(found),
-                       [](const Variant& v) { return std::string_view(v.name).find("causal") != std::string::npos; });
-  return found;
-}
-
-// Tokens of one sequence: what attention is given of them.
-struct Tokens {
-  Tensor q, k, v;
-  std::int64_t start = 0;  // position of the first
-  std::int64_t length() const { return q.size(0); }
-  Tokens part(std::int64_t begin, std::int64_t end) const {
-    return {q.sliced(0, begin, end), k.sliced(0, begin, end), v.sliced(0, begin, end), start + begin};
-  }
-};
-
-Tokens make_tokens(const Variant& variant, const std::string& name, std::int64_t length) {
-  auto values = [&](const char* part, std::int64_t heads) {
-    return testing::values(name + part, {length, heads, kWidth}).to(DType::f32);
-  };
-  return {values("q", variant.heads), values("k", variant.key_heads), values("v", variant.key_heads)};
-}
-
-Tensor joined(const std::vector<Tokens>& batch, Tensor Tokens::*part) {
-  std::vector<Tensor> parts;
-  for (const Tokens& tokens : batch) parts.push_back(tokens.*part);
-  return concat(parts, 0);
-}
-
-Offsets offsets_of(const std::vector<Tokens>& batch) {
-  std::vector<std::int64_t> lengths;
-  for (const Tokens& tokens : batch) lengths.push_back(tokens.length());
-  return Offsets(std::span<const std::int64_t>(lengths));
-}
-
-// Self-attention of a batch, positions applied.
-AttentionInput input_of(const Variant& variant, const std::vector<Tokens>& batch) {
-  AttentionInput in{.q = joined(batch, &Tokens::q),
-                    .k = joined(batch, &Tokens::k),
-                    .v = joined(batch, &Tokens::v),
-                    .queries = offsets_of(batch),
-                    .keys = offsets_of(batch),
-                    .mask = variant.mask,
-                    .terms = variant.terms};
-  if (variant.additive) in.additive = AdditiveScore{testing::values("w", {kWidth}).to(DType::f32)};
-  if (variant.turns) {
-    std::vector<std::int64_t> positions;
-    for (const Tokens& tokens : batch) {
-      for (std::int64_t i = 0; i < tokens.length(); ++i) positions.push_back(tokens.start + i);
-    }
-    const Tensor ids = Tensor::from(positions, {static_cast<std::int64_t>(positions.size())});
-    in.q = rotary(in.q, ids), in.k = rotary(in.k, ids);
-  }
-  return in;
-}
+using namespace testing;
 
 // The output and the gradients of q, k and v, in this order.
 std::vector<Tensor> results(const Variant& variant, const std::vector<Tokens>& batch) {
@@ -165,15 +69,6 @@ TEST_P(SameBits, WhenSomebodyLooks) {
   EXPECT_TRUE(same_bits(attend(in), plain));
 }
 
-// One step of decoding: new tokens of each sequence against all keys of the cache.
-Tensor step(const Variant& variant, const std::vector<Tokens>& added, KeyValueCache& cache) {
-  NoGrad no_grad;
-  AttentionInput in = input_of(variant, added);
-  cache.append(in.k, in.v, in.keys);
-  in.k = cache.keys(), in.v = cache.values(), in.keys = cache.offsets();
-  return attend(in);
-}
-
 TEST_P(CachedBits, FromACacheAsInTheFullPass) {
   const Tokens a = make_tokens(GetParam(), "a", 290), b = make_tokens(GetParam(), "b", 290);
   const Tensor full_a = attend(input_of(GetParam(), {a})), full_b = attend(input_of(GetParam(), {b}));
@@ -218,13 +113,6 @@ TEST_P(CachedBits, OfBeamsForkedAndReordered) {
   }
 }
 
-std::string variant_name(const ::testing::TestParamInfo<Variant>& info) {
-  std::string name = info.param.name;
-  for (char& c : name) {
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  }
-  return name;
-}
 INSTANTIATE_TEST_SUITE_P(Attend, SameBits, ::testing::ValuesIn(variants()), variant_name);
 INSTANTIATE_TEST_SUITE_P(Attend, CachedBits, ::testing::ValuesIn(causal_variants()), variant_name);
 

@@ -6,6 +6,7 @@
 
 #include "heed/attention/attend.h"
 #include "heed/attention/positions.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/attention/rotary.h"
 #include "heed/ops/linear.h"
 #include "heed/tensor/autograd.h"

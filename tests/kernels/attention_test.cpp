@@ -1,5 +1,7 @@
 #include "heed/kernels/attention.h"
 
+#include "heed/kernels/key_value_page.h"
+#include "heed/kernels/pool_array.h"
 #include "kernels/attention_reference.h"
 #include "kernels/testing.h"
 
@@ -211,6 +213,55 @@ TYPED_TEST(AttentionTyped, ACachedStepGivesTheRowOfTheCausalPass) {
                                           whole.log_sum[static_cast<std::size_t>(2 * i + 1)]}));
     }
   });
+}
+
+// The keys and values of a case in pages; the last page of a sequence has as little room as it can.
+template <class T>
+struct Paged {
+  explicit Paged(const AttentionCase<T>& c) {
+    for (std::size_t b = 0; b < c.keys.size(); ++b) {
+      pages.emplace_back();
+      for (std::int64_t first = 0; first < c.keys[b]; first += kKeyBlock) {
+        const std::int64_t token = c.key_offsets[b] + first, count = std::min(kKeyBlock, c.keys[b] - first);
+        const PageLayout<T> layout{c.key_heads, c.width, c.value_width, round_up(count, PageLayout<T>::kPanel)};
+        memory.emplace_back(layout.elements());
+        std::fill_n(memory.back().data(), layout.elements(), T{0});
+        write_page<T>(layout, memory.back().data(), 0, count, c.k.data() + token * c.k_stride(), c.k_stride(),
+                      c.v.data() + token * c.v_stride(), c.v_stride());
+        pages.back().push_back({memory.back().data(), layout.capacity});
+      }
+    }
+    spans.assign(pages.begin(), pages.end());
+  }
+  std::vector<PoolArray<T>> memory;
+  std::vector<std::vector<KeyValuePage<T>>> pages;
+  std::vector<std::span<const KeyValuePage<T>>> spans;
+};
+
+TYPED_TEST(AttentionTyped, PagesGiveTheBitsOfTensors) {
+  using T = TypeParam;
+  for (const Shape& shape : kShapes) {
+    for (Sight sight : {Sight::all, Sight::causal, Sight::window, Sight::holes}) {
+      auto c = make_case<T>(shape);
+      set_sight(c, sight);
+      const Paged<T> paged(c);
+      AttentionInputs<T> in = c.inputs();
+      in.k = in.v = nullptr;
+      in.pages = paged.spans;
+      for_each_target([&] {
+        const Result<T> want = run(c, false), got = run(c, in, false);
+        ASSERT_TRUE(same_bits(got.all(), want.all())) << c.query_tokens() << " of " << c.key_tokens();
+        if (c.queries.empty() || c.queries[0] == 0) return;
+        const auto weights = [&](const AttentionInputs<T>& inputs) {
+          std::vector<T> rows(static_cast<std::size_t>(c.queries[0] * c.keys[0]), T{7});
+          attention_rows<T>(inputs, want.log_sum.data(), 0, c.query_heads - 1, 0, c.queries[0], rows.data());
+          return rows;
+        };
+        ASSERT_TRUE(same_bits(weights(in), weights(c.inputs())));
+      });
+      if (this->HasFatalFailure()) return;
+    }
+  }
 }
 
 TYPED_TEST(AttentionTyped, RowsAreTheWeightsOfThePass) {
@@ -496,6 +547,17 @@ TEST(Attention, RejectsWhatCannotBe) {
   in.key_offsets = {};
   EXPECT_ANY_THROW(attention<float>(in, out.data(), c.out_stride(), nullptr));
   EXPECT_ANY_THROW(attention<float>(c.inputs(), out.data(), c.out_stride(), nullptr, {nullptr, nullptr, 17}));
+  c = make_case<float>({{3}, {200}, 1, 1, 4, 4});
+  out.resize(c.d_out.size());
+  Paged<float> paged(c);
+  in = c.inputs();
+  in.pages = paged.spans;
+  EXPECT_NO_THROW(attention<float>(in, out.data(), c.out_stride(), nullptr));
+  EXPECT_ANY_THROW(attention_backward<float>(in, nullptr, nullptr, c.out_stride(), nullptr, {}));
+  paged.pages[0][1].capacity = 7;
+  EXPECT_ANY_THROW(attention<float>(in, out.data(), c.out_stride(), nullptr));
+  paged.spans[0] = paged.spans[0].first(1);
+  EXPECT_ANY_THROW(attention<float>(in, out.data(), c.out_stride(), nullptr));
 }
 
 }  // namespace

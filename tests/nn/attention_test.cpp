@@ -6,6 +6,8 @@
 #include "heed/base/parallel.h"
 #include "heed/nn/encoder_decoder.h"
 #include "heed/ops/loss.h"
+#include "heed/ops/shape_ops.h"
+#include "heed/tensor/autograd.h"
 #include "nn/gradient_check.h"
 
 namespace heed {
@@ -49,6 +51,28 @@ TEST(MultiHeadAttention, SegmentsAreJoinedSequenceBySequence) {
   const Packed both = joined(before, after);
   EXPECT_EQ(both.values.to_vector<float>(), (std::vector<float>{1, 4, 5, 2, 3}));
   EXPECT_EQ(both.offsets, Offsets({3, 2}));
+}
+
+// Positions that need more of a cache than its keys in place: all keys as a tensor, or how many there are.
+TEST(MultiHeadAttention, RelativePositionsOfACacheHaveTheBitsOfTheFullPass) {
+  const NoGrad no_grad;
+  for (const AttentionConfig& config :
+       {AttentionConfig{.width = 8, .heads = 2, .relative_reach = 3, .relative_queries = true},
+        AttentionConfig{.width = 8, .heads = 2, .relative_reach = 3},
+        AttentionConfig{.width = 8, .heads = 2, .transformer_xl = true}}) {
+    MultiHeadAttention attention(config);
+    initialize(attention, 2);
+    const Tensor x = noise("x", {300, 8});
+    const Tensor full = attention.forward(Packed(x, {200, 100}), {.mask = Mask::causal()}, Context());
+    KeyValueCache cache(2, 4, 4);
+    const AttentionCall call{.mask = Mask::causal(), .cache = &cache};
+    for (std::int64_t at = 0; at < 200; at += 50) {
+      const auto rows = [&](const Tensor& y) {
+        return concat(std::vector{y.sliced(0, at, at + 50), y.sliced(0, 200 + at / 2, 225 + at / 2)}, 0);
+      };
+      EXPECT_TRUE(same_bits(attention.forward(Packed(rows(x), {50, 25}), call, Context()), rows(full))) << at;
+    }
+  }
 }
 
 TEST(MultiHeadAttention, WeightDropoutIsForTrainingAndRepeatsItself) {

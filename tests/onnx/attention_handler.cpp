@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "heed/attention/attend.h"
+#include "heed/attention/reference.h"
 #include "heed/base/error.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/elementwise.h"

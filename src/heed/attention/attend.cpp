@@ -51,7 +51,7 @@ Computed compute(const AttentionInput& input, AttentionSummary* summary) {
   const auto problem = std::allocate_shared<const AttentionProblem>(PoolAllocator<AttentionProblem>(), input);
   const Shape rows{problem->q.size(0), problem->q.size(1)};
   const DType dtype = problem->q.dtype();
-  Computed result{problem, Tensor::empty({rows[0], rows[1], problem->v.size(2)}, dtype), Tensor::empty(rows, dtype),
+  Computed result{problem, Tensor::empty({rows[0], rows[1], problem->value_width}, dtype), Tensor::empty(rows, dtype),
                   Tensor()};
   if (summary) {
     fill_summary(*summary, rows, dtype);
@@ -106,6 +106,12 @@ Tensor fused_part(const Tensor& whole, std::int64_t width, std::int64_t first_he
 }  // namespace
 
 Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
+  if (input.cache) {
+    PoolVector<Tensor> inputs = {input.q};
+    append_further_inputs(input, inputs);
+    HEED_CHECK(!records(inputs), "[attend] a cache keeps no gradients: use NoGrad");
+    return compute(input, summary).out;
+  }
   AttentionInput compact = input;  // the gradients are contiguous, and have the layout of what they are gradients of
   compact.q = input.q.contiguous();
   compact.k = input.k.contiguous();

@@ -16,6 +16,8 @@
 
 namespace heed {
 
+class KeyValueCache;  // attention/cache.h
+
 // Additive (Bahdanau) scores, w . tanh(q_i + k_j), w [H, D] or [D]: q and k come projected (W_q q, W_k k).
 struct AdditiveScore {
   Tensor weight;
@@ -43,6 +45,9 @@ struct AttentionInput {
   Tensor v{};  // [Nk, G, E]
   Offsets queries{};
   Offsets keys{};  // self-attention: the same as queries
+  // Keys and values instead of k and v, read in place; `keys` are its offsets. No gradients. An additive score, which
+  // needs k as a tensor, copies the keys.
+  const KeyValueCache* cache = nullptr;
   // Position of each sequence's first query among its keys. Default: the queries are the last of the keys.
   std::vector<std::int64_t> query_start{};
   std::optional<double> scale{};  // default 1 / sqrt(D), D the width of a head; 1 with an additive score
@@ -65,10 +70,6 @@ AttentionInput with_fused(AttentionInput input, const Tensor& qkv, std::int64_t 
 // empty.
 Tensor attend_fused(const Tensor& qkv, std::int64_t heads, std::int64_t key_heads, AttentionInput input,
                     AttentionSummary* summary = nullptr);
-
-// The definition: one whole matrix of scores a sequence, in plain differentiable ops. `weights`, if given, receives the
-// attention of each sequence, [H, queries, keys].
-Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights = nullptr);
 
 // Rows of the attention matrix in full, [queries, keys of the sequence], for one sequence and head. `log_sum` is that
 // of a summary of the same input.

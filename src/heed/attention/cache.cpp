@@ -1,100 +1,176 @@
 #include "heed/attention/cache.h"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <cstddef>
+#include <unordered_set>
 
 #include "heed/base/error.h"
+#include "heed/kernels/pool_array.h"
 
 namespace heed {
 namespace {
 
-// Copies the tokens begin..end of `from` behind the first `at` tokens of `to`.
-void copy_tokens(const Tensor& from, std::int64_t begin, std::int64_t end, Tensor& to, std::int64_t at) {
-  const Tensor part = from.sliced(0, begin, end).contiguous();
-  const std::int64_t token = part.shape().product(1, part.rank()) * element_size(part.dtype());
-  std::memcpy(to.storage()->mutable_bytes() + at * token,
-              part.storage()->bytes() + part.offset() * element_size(part.dtype()),
-              static_cast<std::size_t>((end - begin) * token));
+using kernels::kKeyBlock;
+
+// Doubling: a token moves about once before its page is full.
+std::int64_t room_for(std::int64_t tokens) {
+  constexpr std::int64_t kLeast = 16;
+  const auto doubled = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(tokens)));
+  return std::clamp(doubled, kLeast, kKeyBlock);
 }
 
 }  // namespace
 
-KeyValueCache::KeyValueCache(std::int64_t key_heads, std::int64_t width, std::int64_t value_width, DType dtype)
-    : key_heads_(key_heads), width_(width), value_width_(value_width), dtype_(dtype) {}
-
-void KeyValueCache::reserve(Row& row, std::int64_t tokens) const {
-  if (row.keys.defined() && row.keys.size(0) >= tokens) return;
-  const std::int64_t room = std::max<std::int64_t>(tokens, 2 * row.length);  // doubling: a token costs O(1) on average
-  Tensor keys = Tensor::empty({room, key_heads_, width_}, dtype_);
-  Tensor values = Tensor::empty({room, key_heads_, value_width_}, dtype_);
-  if (row.length > 0) {
-    copy_tokens(row.keys, 0, row.length, keys, 0);
-    copy_tokens(row.values, 0, row.length, values, 0);
+struct KeyValueCache::Page {
+  Page(std::int64_t tokens, std::int64_t size) : capacity(tokens), bytes(size) {
+    std::fill_n(bytes.data(), size, std::byte{0});
   }
-  row.keys = keys;
-  row.values = values;
+  template <class T>
+  T* data() {
+    return reinterpret_cast<T*>(bytes.data());
+  }
+  std::int64_t capacity;
+  kernels::PoolArray<std::byte> bytes;
+};
+
+KeyValueCache::KeyValueCache(std::int64_t key_heads, std::int64_t width, std::int64_t value_width, DType dtype)
+    : key_heads_(key_heads), width_(width), value_width_(value_width), dtype_(dtype) {
+  HEED_CHECK(key_heads > 0 && width > 0 && value_width > 0, "[KeyValueCache] ", key_heads, " heads of widths ", width,
+             " and ", value_width, ", expected at least 1");
+}
+
+const KeyValueCache::Row& KeyValueCache::row(std::int64_t sequence) const {
+  HEED_CHECK(sequence >= 0 && sequence < sequences(), "[KeyValueCache] sequence ", sequence, " of ", sequences());
+  return rows_[static_cast<std::size_t>(sequence)];
+}
+
+void KeyValueCache::add_sequences(std::int64_t count) {
+  HEED_CHECK(count >= 0, "[KeyValueCache] ", count, " sequences to add");
+  rows_.resize(rows_.size() + static_cast<std::size_t>(count));
+}
+
+// The last page of a row, which has `used` tokens, made one that is the row's own with room for `tokens`.
+template <class T>
+KeyValueCache::Page& KeyValueCache::writable_page(Row& row, std::int64_t used, std::int64_t tokens) const {
+  if (used > 0 && row.pages.back().use_count() == 1 && row.pages.back()->capacity >= tokens) return *row.pages.back();
+  const kernels::PageLayout<T> wanted = layout<T>(room_for(tokens));
+  auto page = std::allocate_shared<Page>(PoolAllocator<Page>(), wanted.capacity,
+                                         wanted.elements() * static_cast<std::int64_t>(sizeof(T)));
+  if (used == 0) {
+    row.pages.push_back(std::move(page));
+  } else {
+    Page& last = *row.pages.back();
+    kernels::copy_page<T>(layout<T>(last.capacity), last.data<T>(), used, wanted, page->template data<T>());
+    row.pages.back() = std::move(page);
+  }
+  return *row.pages.back();
+}
+
+template <class T>
+void KeyValueCache::append_to(Row& row, const T* keys, const T* values, std::int64_t count) const {
+  const std::int64_t key_stride = key_heads_ * width_, value_stride = key_heads_ * value_width_;
+  while (count > 0) {
+    const std::int64_t used = row.length % kKeyBlock, added = std::min(count, kKeyBlock - used);
+    Page& page = writable_page<T>(row, used, used + added);
+    kernels::write_page<T>(layout<T>(page.capacity), page.data<T>(), used, added, keys, key_stride, values,
+                           value_stride);
+    row.length += added;
+    count -= added;
+    keys += added * key_stride;
+    values += added * value_stride;
+  }
 }
 
 void KeyValueCache::append(const Tensor& keys, const Tensor& values, const Offsets& added) {
-  if (rows_.empty()) rows_.resize(static_cast<std::size_t>(added.sequences()));
-  HEED_CHECK(added.sequences() == sequences(), "[KeyValueCache] ", added.sequences(), " sequences appended to ",
-             sequences());
+  HEED_CHECK(rows_.empty() || added.sequences() == sequences(), "[KeyValueCache] ", added.sequences(),
+             " sequences appended to ", sequences());
   HEED_CHECK(keys.shape() == Shape({added.tokens(), key_heads_, width_}) &&
                  values.shape() == Shape({added.tokens(), key_heads_, value_width_}) && keys.dtype() == dtype_ &&
                  values.dtype() == dtype_,
              "[KeyValueCache] keys ", keys.dtype(), keys.shape(), " and values ", values.dtype(), values.shape(),
              ", expected ", dtype_, Shape({added.tokens(), key_heads_, width_}), " and ",
              Shape({added.tokens(), key_heads_, value_width_}));
-  for (std::int64_t b = 0; b < sequences(); ++b) {
-    Row& row = rows_[static_cast<std::size_t>(b)];
-    reserve(row, row.length + added.length(b));
-    copy_tokens(keys, added.begin(b), added.end(b), row.keys, row.length);
-    copy_tokens(values, added.begin(b), added.end(b), row.values, row.length);
-    row.length += added.length(b);
-  }
+  if (rows_.empty()) add_sequences(added.sequences());
+  const Tensor k = keys.contiguous(), v = values.contiguous();
+  visit_float("KeyValueCache", dtype_, [&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t b = 0; b < sequences(); ++b) {
+      append_to<T>(rows_[static_cast<std::size_t>(b)], k.data<T>() + added.begin(b) * key_heads_ * width_,
+                   v.data<T>() + added.begin(b) * key_heads_ * value_width_, added.length(b));
+    }
+  });
 }
 
 void KeyValueCache::reorder(std::span<const std::int64_t> source) {
   std::vector<Row> rows;
-  std::vector<bool> taken(rows_.size(), false);
-  for (std::int64_t from : source) {
-    HEED_CHECK(from >= 0 && from < sequences(), "[KeyValueCache] sequence ", from, " of ", sequences());
-    Row row = rows_[static_cast<std::size_t>(from)];
-    // The first taker keeps the memory, further ones get their own.
-    if (taken[static_cast<std::size_t>(from)] && row.keys.defined()) {
-      row.keys = row.keys.clone();
-      row.values = row.values.clone();
-    }
-    taken[static_cast<std::size_t>(from)] = true;
-    rows.push_back(std::move(row));
-  }
+  for (std::int64_t from : source) rows.push_back(row(from));
   rows_ = std::move(rows);
 }
 
-Offsets KeyValueCache::offsets() const {
-  std::vector<std::int64_t> lengths;
-  for (const Row& row : rows_) lengths.push_back(row.length);
-  return Offsets(std::span<const std::int64_t>(lengths));
+void KeyValueCache::truncate(std::int64_t sequence, std::int64_t length) {
+  HEED_CHECK(length >= 0 && length <= row(sequence).length, "[KeyValueCache] sequence ", sequence, " of ",
+             row(sequence).length, " tokens truncated to ", length);
+  Row& shorter = rows_[static_cast<std::size_t>(sequence)];
+  shorter.pages.resize(static_cast<std::size_t>(kernels::ceil_div(length, kKeyBlock)));
+  shorter.length = length;
 }
 
-Tensor KeyValueCache::gathered(Tensor Row::*part, std::int64_t width) const {
-  // One sequence needs no copy.
-  if (rows_.size() == 1 && (rows_[0].*part).defined()) return (rows_[0].*part).sliced(0, 0, rows_[0].length);
-  Tensor all = Tensor::empty({offsets().tokens(), key_heads_, width}, dtype_);
-  std::int64_t at = 0;
+PoolVector<std::int64_t> KeyValueCache::lengths() const {
+  PoolVector<std::int64_t> found;
+  for (const Row& row : rows_) found.push_back(row.length);
+  return found;
+}
+
+std::int64_t KeyValueCache::bytes() const {
+  std::unordered_set<const Page*> pages;
+  std::int64_t sum = 0;
   for (const Row& row : rows_) {
-    if (row.length > 0) copy_tokens(row.*part, 0, row.length, all, at);
-    at += row.length;
+    for (const auto& page : row.pages) sum += pages.insert(page.get()).second ? page->bytes.size() : 0;
   }
+  return sum;
+}
+
+// read(layout, page, tokens, to) copies one page to `to`.
+template <class Read>
+Tensor KeyValueCache::gathered(std::int64_t width, const Read& read) const {
+  Tensor all = Tensor::empty({offsets().tokens(), key_heads_, width}, dtype_);
+  visit_float("KeyValueCache", dtype_, [&](auto zero) {
+    using T = decltype(zero);
+    T* to = all.mutable_data<T>();
+    for (const Row& row : rows_) {
+      std::int64_t left = row.length;
+      for (const auto& page : row.pages) {
+        const std::int64_t tokens = std::min(left, kKeyBlock);
+        read(layout<T>(page->capacity), page->template data<T>(), tokens, to);
+        left -= tokens;
+        to += tokens * key_heads_ * width;
+      }
+    }
+  });
   return all;
 }
 
 Tensor KeyValueCache::keys() const {
-  return gathered(&Row::keys, width_);
+  return gathered(width_, [](const auto& layout, auto* page, std::int64_t tokens, auto* to) {
+    kernels::read_keys(layout, page, tokens, to);
+  });
 }
 
 Tensor KeyValueCache::values() const {
-  return gathered(&Row::values, value_width_);
+  return gathered(value_width_, [](const auto& layout, auto* page, std::int64_t tokens, auto* to) {
+    kernels::read_values(layout, page, tokens, to);
+  });
 }
+
+template <class T>
+PoolVector<kernels::KeyValuePage<T>> KeyValueCache::pages(std::int64_t sequence) const {
+  HEED_CHECK_AS(internal, dtype_ == kDTypeOf<T>, "[KeyValueCache] pages of ", dtype_, " read as another type");
+  PoolVector<kernels::KeyValuePage<T>> found;
+  for (const auto& page : row(sequence).pages) found.push_back({page->template data<T>(), page->capacity});
+  return found;
+}
+template PoolVector<kernels::KeyValuePage<float>> KeyValueCache::pages<float>(std::int64_t) const;
+template PoolVector<kernels::KeyValuePage<double>> KeyValueCache::pages<double>(std::int64_t) const;
 
 }  // namespace heed

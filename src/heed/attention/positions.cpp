@@ -63,10 +63,18 @@ Tensor position_table(PositionKind kind, std::int64_t length, std::int64_t width
 }
 
 Tensor position_ids(const Offsets& offsets, std::int64_t start) {
-  HEED_CHECK(start >= 0, "[position_ids] start ", start, " is negative");
+  const PoolVector<std::int64_t> starts(static_cast<std::size_t>(offsets.sequences()), start);
+  return position_ids(offsets, starts);
+}
+
+Tensor position_ids(const Offsets& offsets, std::span<const std::int64_t> starts) {
+  HEED_CHECK(std::ssize(starts) == offsets.sequences(), "[position_ids] ", starts.size(), " starts for ",
+             offsets.sequences(), " sequences");
   Tensor ids = Tensor::empty({offsets.tokens()}, DType::i64);
   auto* id = ids.mutable_data<std::int64_t>();
   for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    const std::int64_t start = starts[static_cast<std::size_t>(b)];
+    HEED_CHECK(start >= 0, "[position_ids] start ", start, " of sequence ", b, " is negative");
     for (std::int64_t t = 0; t < offsets.length(b); ++t) *id++ = start + t;
   }
   return ids;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -45,5 +46,7 @@ inline Tensor fraction_positions(std::int64_t length, std::int64_t width, DType 
 
 // i64 ids [N]: start, start + 1, ... anew for each sequence; rows of a table for packed tokens.
 Tensor position_ids(const Offsets& offsets, std::int64_t start = 0);
+// The same with a start per sequence: KeyValueCache::lengths() before a step of decoding.
+Tensor position_ids(const Offsets& offsets, std::span<const std::int64_t> starts);
 
 }  // namespace heed

@@ -1,8 +1,8 @@
-// attend() by its definition. Slow, and holds whole matrices: tests compare with it, and it has every variant.
+#include "heed/attention/reference.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "heed/attention/attend.h"
 #include "heed/attention/problem.h"
 #include "heed/attention/term_base.h"
 #include "heed/attention/weight_dropout.h"
@@ -74,11 +74,13 @@ Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weight
   const AttentionProblem problem(input);
   const AttentionLayout& layout = problem.layout;
   const std::int64_t heads = input.q.size(1);
+  const Tensor keys = input.cache ? input.cache->keys() : input.k;
+  const Tensor values = input.cache ? input.cache->values() : input.v;
   std::vector<Tensor> outputs;
   for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {
     const Tensor q = by_head(input.q, layout.queries.begin(b), layout.queries.end(b));
-    const Tensor k = repeated(by_head(input.k, layout.keys.begin(b), layout.keys.end(b)), heads);
-    const Tensor v = repeated(by_head(input.v, layout.keys.begin(b), layout.keys.end(b)), heads);
+    const Tensor k = repeated(by_head(keys, layout.keys.begin(b), layout.keys.end(b)), heads);
+    const Tensor v = repeated(by_head(values, layout.keys.begin(b), layout.keys.end(b)), heads);
     Tensor scores = input.additive ? additive_scores(q, k, input.additive->weight)
                                    : scale(matmul(q, transpose(k, 1, 2)), problem.scale);
     for (const Term& term : input.terms) scores = term->reference(scores, b, problem.term_call());
@@ -97,7 +99,7 @@ Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weight
     }
     outputs.push_back(transpose(output, 0, 1));
   }
-  if (outputs.empty()) return Tensor::zeros({0, heads, input.v.size(2)}, input.q.dtype());
+  if (outputs.empty()) return Tensor::zeros({0, heads, problem.value_width}, input.q.dtype());
   return concat(outputs, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "heed/attention/custom.h"
 #include "heed/attention/positions.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/attention/rotary.h"
 #include "heed/attention/scores.h"
 #include "heed/base/random.h"
@@ -124,14 +125,14 @@ constexpr AttentionVariant kVariants[] = {
     {"mask tensor", "keys where the mask is 1", "terms.h", without_every_third},
     {"soft-cap", "c tanh(score / c)", "terms.h", [](In in) { return with_term(std::move(in), soft_cap_term(0.5)); }},
     {"ALiBi", "score - slope_h |j - i|", "terms.h", [](In in) { return with_term(std::move(in), alibi_term()); }},
-    {"T5 buckets", "score + table[bucket(j - i), h]", "terms.h",
+    {"T5 buckets", "score + table[bucket(j - i), h]", "relative_terms.h",
      [](In in) {
        const Tensor table = trained("buckets", {8, heads(in)}, in.q.dtype());
        return with_term(std::move(in), bucket_bias_term(table, {.max_distance = 16}));
      }},
     {"sinusoidal", "q and k of x + PE(position)", "positions.h", absolute},
     {"rotary", "q and k turned by their positions", "rotary.h", rotated},
-    {"Shaw", "q_i . (k_j + a_{j-i}); sum_j A_ij (v_j + b_{j-i})", "terms.h", shaw},
+    {"Shaw", "q_i . (k_j + a_{j-i}); sum_j A_ij (v_j + b_{j-i})", "relative_terms.h", shaw},
     {"Transformer-XL", "(q_i + u) . k_j + (q_i + v) . W_r R_{i-j}", "scores.h", transformer_xl},
     {"multi-query", "all heads read one head of keys and values", "attend.h", one_key_head},
     {"user's own", "any function of score and positions", "custom.h",

@@ -1,3 +1,5 @@
+#include "heed/attention/relative_terms.h"
+
 #include <algorithm>
 #include <cmath>
 

@@ -20,7 +20,7 @@ struct Place {
   explicit Place(const AttentionProblem& p)
       : problem(p),
         heads(p.q.size(1)),
-        width(p.v.size(2)),
+        width(p.value_width),
         distances(p.relative_values.size(0)),
         table_stride(p.relative_values.rank() == 3 ? heads * width : width) {}
 

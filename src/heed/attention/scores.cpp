@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "heed/attention/relative_terms.h"
 #include "heed/base/error.h"
 #include "heed/ops/checks.h"
 #include "heed/ops/elementwise.h"

@@ -1,5 +1,6 @@
 // The forward pass. A thread takes query tiles of one head after another, and keeps the packed keys and values of the
-// head between them.
+// head between them. Where a sequence has few queries, as in decoding, the heads of a group take one tile together, so
+// that their keys and values are read once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/attention.cpp"
 #include <hwy/foreach_target.h>
@@ -12,6 +13,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/attention.h"
+#include "heed/kernels/attention_panels-inl.h"
 #include "heed/kernels/attention_scores-inl.h"
 #include "heed/kernels/attention_summary-inl.h"
 #include "heed/kernels/dispatch.h"
@@ -32,62 +34,6 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
 inline constexpr std::int64_t kForwardRows = 48;
-
-// The keys and values of one (sequence, key head) in panels, packed block by block when first asked for.
-template <class T>
-class KeyValuePanels {
- public:
-  KeyValuePanels(const AttentionInputs<T>& in, const AttentionPlan<T>& plan) : in_(in), plan_(plan) {}
-
-  // used_once: no block will be asked for twice, so that one block's room is enough.
-  void start(std::int64_t sequence, std::int64_t key_head, bool used_once) {
-    sequence_ = sequence;
-    key_head_ = key_head;
-    used_once_ = used_once;
-    const std::int64_t blocks = used_once ? 1 : ceil_div(plan_.keys(sequence), kKeyBlock);
-    if (packed_.size() < blocks) {
-      packed_ = PoolArray<char>(blocks);
-      panels_ = PoolArray<T>(blocks * (key_room() + value_room()));
-    }
-    std::fill(packed_.data(), packed_.data() + blocks, char{0});
-  }
-
-  bool holds(std::int64_t sequence, std::int64_t key_head) const {
-    return sequence == sequence_ && key_head == key_head_;
-  }
-
-  struct Block {
-    const T* keys;    // [key / kPanel][width][kPanel]
-    const T* values;  // [feature / kPanel][kKeyBlock][kPanel]
-  };
-  Block block(std::int64_t first_key) {
-    const std::int64_t slot = used_once_ ? 0 : first_key / kKeyBlock;
-    T* keys = panels_.data() + slot * (key_room() + value_room());
-    T* values = keys + key_room();
-    if (used_once_ || !packed_.data()[slot]) {
-      const std::int64_t token = plan_.first_key(sequence_) + first_key;
-      const std::int64_t count = std::min(kKeyBlock, plan_.keys(sequence_) - first_key);
-      if (!in_.function) {
-        pack_transposed(in_.k + token * in_.k_stride + key_head_ * in_.width, in_.k_stride, count, in_.width, keys);
-      }
-      pack_scaled(in_.v + token * in_.v_stride + key_head_ * in_.value_width, in_.v_stride, count, in_.value_width,
-                  T{1}, values, kKeyBlock * kPanel<T>);
-      packed_.data()[slot] = 1;
-    }
-    return {keys, values};
-  }
-
- private:
-  std::int64_t key_room() const { return in_.function ? 0 : kKeyBlock * in_.width; }
-  std::int64_t value_room() const { return kKeyBlock * round_up(in_.value_width, kPanel<T>); }
-
-  const AttentionInputs<T>& in_;
-  const AttentionPlan<T>& plan_;
-  std::int64_t sequence_ = -1, key_head_ = -1;
-  bool used_once_ = false;
-  PoolArray<char> packed_;
-  PoolArray<T> panels_;
-};
 
 template <class T>
 struct ForwardOutputs {
@@ -116,37 +62,41 @@ class ForwardWorker {
         rows_(row_memory_.data(), kRowRoom),
         links_(to.summary.links > 0 ? kForwardRows : 1) {}
 
-  void run(const QueryTile& tile, std::int64_t head) {
-    const std::int64_t key_head = head / plan_.group();
+  // `heads` are of one group; their rows of the tile follow one another.
+  void run(const QueryTile& tile, Range heads) {
+    const std::int64_t key_head = heads.begin / plan_.group(), rows = heads.size() * tile.rows;
     if (!panels_.holds(tile.sequence, key_head)) {
-      panels_.start(tile.sequence, key_head, plan_.group() == 1 && plan_.tiles_of(tile.sequence) == 1);
+      panels_.start(tile.sequence, key_head, plan_.group() == heads.size() && plan_.tiles_of(tile.sequence) == 1);
     }
-    start(tile, head);
+    start(tile, heads);
     for_each_span<T>(tile, [&](const KeySpan& span) HWY_ATTR {
       const auto block = panels_.block(span.block);
-      source_.masked(tile, head, span, queries_.data(), block.keys, scores_.data());
-      to_.summary.entropy ? softmax<true>(tile, span) : softmax<false>(tile, span);
-      if (in_.factors) multiply_by_factors(tile, head, span);
-      multiply_panels<T>({tile.rows, in_.value_width, span.keys(), scores_.data(), kScoreStride<T>, 1,
-                          block.values + span.begin * kPanel<T>, kKeyBlock * kPanel<T>, outputs_.data(),
-                          output_columns_, true});
+      source_.masked(tile, heads, span, queries_.data(), block.keys, scores_.data());
+      to_.summary.entropy ? softmax<true>(rows, span) : softmax<false>(rows, span);
+      if (in_.factors) multiply_by_factors(tile, heads, span);
+      multiply_panels<T>({rows, in_.value_width, span.keys(), scores_.data(), kScoreStride<T>, 1,
+                          block.values + span.begin * kPanel<T>, block.value_stride, outputs_.data(), output_columns_,
+                          true});
     });
-    finish(tile, head);
+    for (std::int64_t i = 0; i < heads.size(); ++i) finish(tile, heads.begin + i, i * tile.rows);
   }
 
  private:
   static constexpr std::int64_t kRowRoom = (kForwardRows + 15) / 16 * 16;  // whole vectors
 
-  void start(const QueryTile& tile, std::int64_t head) {
-    const std::int64_t token = plan_.first_query(tile.sequence) + tile.begin;
-    if (!in_.function) {
-      copy_scaled(in_.q + token * in_.q_stride + head * in_.width, in_.q_stride, tile.rows, in_.width,
-                  static_cast<T>(in_.scale), queries_.data(), in_.width);
+  void start(const QueryTile& tile, Range heads) {
+    const std::int64_t token = plan_.first_query(tile.sequence) + tile.begin, rows = heads.size() * tile.rows;
+    for (std::int64_t i = 0; i < heads.size(); ++i) {
+      const std::int64_t head = heads.begin + i;
+      if (!in_.function) {
+        copy_scaled(in_.q + token * in_.q_stride + head * in_.width, in_.q_stride, tile.rows, in_.width,
+                    static_cast<T>(in_.scale), queries_.data() + i * tile.rows * in_.width, in_.width);
+      }
+      prefetch_rows(to_.out + token * to_.out_stride + head * in_.value_width, to_.out_stride, tile.rows);
     }
-    std::fill(outputs_.data(), outputs_.data() + tile.rows * output_columns_, T{0});
+    std::fill(outputs_.data(), outputs_.data() + rows * output_columns_, T{0});
     rows_.clear(kRowRoom);
-    prefetch_rows(to_.out + token * to_.out_stride + head * in_.value_width, to_.out_stride, tile.rows);
-    for (std::int64_t r = 0; to_.summary.links > 0 && r < tile.rows; ++r) clear_links(links_.data()[r]);
+    for (std::int64_t r = 0; to_.summary.links > 0 && r < rows; ++r) clear_links(links_.data()[r]);
   }
 
   // The outputs of a tile lie far apart, where no hardware looks ahead.
@@ -157,45 +107,48 @@ class ForwardWorker {
   }
 
   template <bool kWeighted>
-  void softmax(const QueryTile& tile, const KeySpan& span) {
+  void softmax(std::int64_t rows, const KeySpan& span) {
     const std::int64_t columns = round_up(span.keys(), kStrip<T>);
     const auto scores = [&](std::int64_t r) { return scores_.data() + r * kScoreStride<T>; };
-    for (std::int64_t r = 0; r < tile.rows; ++r) rows_.block[r] = row_maximum(scores(r), columns);
+    for (std::int64_t r = 0; r < rows; ++r) rows_.block[r] = row_maximum(scores(r), columns);
     if (to_.summary.links > 0) {
-      for (std::int64_t r = 0; r < tile.rows; ++r) {
+      for (std::int64_t r = 0; r < rows; ++r) {
         update_links(links_.data()[r], to_.summary.links, scores(r), columns, rows_.block[r], span.first());
       }
     }
-    rows_.advance(tile.rows);
-    for (std::int64_t r = 0; r < tile.rows; ++r) {
+    rows_.advance(rows);
+    for (std::int64_t r = 0; r < rows; ++r) {
       if (rows_.factor[r] != 1) scale_row(outputs_.data() + r * output_columns_, output_columns_, rows_.factor[r]);
       softmax_row<kWeighted>(scores(r), columns, rows_.block[r], rows_.sum[r], rows_.weighted[r]);
     }
   }
 
-  void multiply_by_factors(const QueryTile& tile, std::int64_t head, const KeySpan& span) {
-    in_.factors->fill(score_tile(tile, head, span, factors_.data()));
-    for (std::int64_t r = 0; r < tile.rows; ++r) {
+  void multiply_by_factors(const QueryTile& tile, Range heads, const KeySpan& span) {
+    for (std::int64_t i = 0; i < heads.size(); ++i) {
+      in_.factors->fill(score_tile(tile, heads.begin + i, span, factors_.data() + i * tile.rows * kScoreStride<T>));
+    }
+    for (std::int64_t r = 0; r < heads.size() * tile.rows; ++r) {
       multiply_row(factors_.data() + r * kScoreStride<T>, scores_.data() + r * kScoreStride<T>,
                    round_up(span.keys(), kStrip<T>));
     }
   }
 
-  void finish(const QueryTile& tile, std::int64_t head) {
+  // Rows first_row ... are those of the head.
+  void finish(const QueryTile& tile, std::int64_t head, std::int64_t first_row) {
     const TileTag<T> d;
     const std::int64_t first = plan_.first_query(tile.sequence) + tile.begin;
     T* logs = row_memory_.data() + SoftmaxRows<T>::kArrays * kRowRoom;
     if (to_.log_sum || to_.summary.entropy) {
-      map(d, rows_.sum, logs, tile.rows, [&](auto x) HEED_LAMBDA { return log(d, x); });
+      map(d, rows_.sum + first_row, logs, tile.rows, [&](auto x) HEED_LAMBDA { return log(d, x); });
     }
-    for (std::int64_t r = 0; r < tile.rows; ++r) {
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      const std::int64_t r = first_row + i, index = (first + i) * in_.query_heads + head;
       const T inverse = rows_.sum[r] == 0 ? T{0} : 1 / rows_.sum[r];
       copy_scaled(outputs_.data() + r * output_columns_, 0, 1, in_.value_width, inverse,
-                  to_.out + (first + r) * to_.out_stride + head * in_.value_width, 0);
-      const std::int64_t index = (first + r) * in_.query_heads + head;
-      if (to_.log_sum) to_.log_sum[index] = std::fma(rows_.maximum[r], kLn2<T>, logs[r]);
+                  to_.out + (first + i) * to_.out_stride + head * in_.value_width, 0);
+      if (to_.log_sum) to_.log_sum[index] = std::fma(rows_.maximum[r], kLn2<T>, logs[i]);
       if (to_.summary.entropy) {
-        to_.summary.entropy[index] = inverse == 0 ? T{0} : logs[r] - kLn2<T> * rows_.weighted[r] * inverse;
+        to_.summary.entropy[index] = inverse == 0 ? T{0} : logs[i] - kLn2<T> * rows_.weighted[r] * inverse;
       }
       // 2^(maximum - maximum) / sum, but for the rounding of the maximum.
       if (to_.summary.maximum) to_.summary.maximum[index] = std::min(inverse, T{1});
@@ -223,22 +176,25 @@ void attention(const AttentionInputs<T>& in, T* out, std::int64_t out_stride, T*
              ", expected 0 to ", kMostLinks);
   const AttentionPlan<T> plan(in, kForwardRows);
   const ForwardOutputs<T> to{out, out_stride, log_sum, summary};
-  std::int64_t total = 0;
-  for (std::int64_t b = 0; b < plan.sequences(); ++b) total += in.query_heads * plan.cost_of_sequence(b);
   constexpr std::int64_t kLeastCost = 1 << 11;  // scores that are worth another thread
-  const AttentionParts parts(total, kLeastCost, plan.sequences() * in.query_heads);
+  std::int64_t total = 0, units = 0;            // a unit: heads that share a tile
+  for (std::int64_t b = 0; b < plan.sequences(); ++b) total += in.query_heads * plan.cost_of_sequence(b);
+  const std::int64_t threads = useful_threads(total, kLeastCost);
+  for (std::int64_t b = 0; b < plan.sequences(); ++b) units += in.query_heads / plan.heads_at_once(b, threads);
+  const AttentionParts parts(threads, units);
   parallel_for(parts.count, 1, [&](std::int64_t first_part, std::int64_t last_part) HWY_ATTR {
     // Parts are contiguous in (sequence, head, tile) and of about equal cost.
     const Range mine{total * first_part / parts.count, total * last_part / parts.count};
     ForwardWorker<T> worker(in, plan, to);
     std::int64_t at = 0;
     for (std::int64_t b = 0; b < plan.sequences(); ++b) {
-      for (std::int64_t head = 0; head < in.query_heads; ++head) {
+      const std::int64_t step = plan.heads_at_once(b, threads);
+      for (std::int64_t head = 0; head < in.query_heads; head += step) {
         const std::int64_t head_begin = at;
         for (std::int64_t i = plan.first_tile(b); i < plan.first_tile(b + 1); ++i) {
           const std::int64_t begin = parts.whole_heads ? head_begin : at;
-          if (begin >= mine.begin && begin < mine.end) worker.run(plan.tile(i), head);
-          at += plan.cost(plan.tile(i));
+          if (begin >= mine.begin && begin < mine.end) worker.run(plan.tile(i), {head, head + step});
+          at += step * plan.cost(plan.tile(i));
         }
       }
     }
@@ -268,11 +224,14 @@ void attention_rows(const AttentionInputs<T>& in, const T* log_sum, std::int64_t
                   static_cast<T>(in.scale), scaled.data(), in.width);
     }
     for_each_span<T>(tile, [&](const KeySpan& span) HWY_ATTR {
-      if (!in.function) {
+      const T* key_panels = packed.data();
+      if (!in.pages.empty()) {
+        key_panels = page_block(in, sequence, head / plan.group(), span.block).keys;
+      } else if (!in.function) {
         pack_transposed(in.k + (plan.first_key(sequence) + span.block) * in.k_stride + head / plan.group() * in.width,
                         in.k_stride, std::min(kKeyBlock, keys - span.block), in.width, packed.data());
       }
-      source.masked(tile, head, span, scaled.data(), packed.data(), scores.data());
+      source.masked(tile, {head, head + 1}, span, scaled.data(), key_panels, scores.data());
       for (std::int64_t r = 0; r < tile.rows; ++r) {
         T* row = scores.data() + r * kScoreStride<T>;
         weights_of_row(row, round_up(span.keys(), kStrip<T>), log_sum[(first + begin + r) * in.query_heads + head],

@@ -19,6 +19,13 @@ namespace heed::kernels {
 
 inline constexpr std::int64_t kKeyBlock = 192;
 
+// The keys and values of one block, in the layout of key_value_page.h.
+template <class T>
+struct KeyValuePage {
+  const T* data = nullptr;
+  std::int64_t capacity = 0;  // tokens it has room for
+};
+
 // A tile of scores: rows are queries, columns keys; both counted from the start of their sequence. `scores` [queries,
 // keys] has leading dimension ld; columns from `keys` to the end of the row of the tile are scratch.
 template <class T>
@@ -74,6 +81,9 @@ struct AttentionInputs {
   std::int64_t query_heads = 1, key_heads = 1;
   std::int64_t width = 0, value_width = 0;                   // of a head: D of q and k, D_v of v
   std::span<const std::int64_t> query_offsets, key_offsets;  // [B+1]
+  // Keys and values read in place from pages instead of from k and v: [B], for each sequence one page per key block, of
+  // which only the last may have less room than kKeyBlock. Not for the backward pass. Empty: k and v.
+  std::span<const std::span<const KeyValuePage<T>>> pages;
   double scale = 1;
   // Query token t (counted over the batch) sees the keys visible_begin[t] <= j < visible_end[t] of its sequence, j
   // counted from the sequence's first key; null: all. Causal, windows, prefixes, lengths and segments are all

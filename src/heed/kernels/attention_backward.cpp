@@ -224,6 +224,7 @@ template <class T>
 void attention_backward(const AttentionInputs<T>& in, const T* out, const T* d_out, std::int64_t out_stride,
                         const T* log_sum, const AttentionGradients<T>& gradients) {
   check_attention(in);
+  HEED_CHECK(in.pages.empty(), "[attention_backward] keys and values in pages have no gradients");
   const AttentionPlan<T> plan(in, kBackwardRows);
   const BackwardInputs<T> from{out, d_out, out_stride, log_sum, gradients};
   const bool in_order = std::any_of(in.rules.begin(), in.rules.end(),
@@ -242,7 +243,7 @@ void attention_backward(const AttentionInputs<T>& in, const T* out, const T* d_o
   std::int64_t total = 0;
   for (std::int64_t b = 0; b < plan.sequences(); ++b) total += in.key_heads * cost_of(b);
   constexpr std::int64_t kLeastCost = 1 << 10;
-  const std::int64_t parts = AttentionParts(total, kLeastCost, plan.sequences() * in.key_heads).count;
+  const std::int64_t parts = AttentionParts(useful_threads(total, kLeastCost), plan.sequences() * in.key_heads).count;
   parallel_for(parts, 1, [&](std::int64_t first_part, std::int64_t last_part) HWY_ATTR {
     const Range mine{total * first_part / parts, total * last_part / parts};
     BackwardWorker<T> worker(in, plan, from);

@@ -18,12 +18,16 @@ struct QueryTile {
   Range keys, shared;
 };
 
-// How a pass is split that costs so much and has so many heads (of all sequences). Where threads can have about the
-// same number of whole heads they have them in several parts, so that they can help each other; else in one part, since
-// whoever begins inside a head packs its keys and values once more.
+// Threads that a pass is worth, if each of them is to have at least least_cost.
+inline std::int64_t useful_threads(std::int64_t cost, std::int64_t least_cost) {
+  return std::clamp<std::int64_t>(cost / least_cost, 1, current_threads());
+}
+
+// How a pass of so many heads (of all sequences) is split. Where threads can have about the same number of whole heads
+// they have them in several parts, so that they can help each other; else in one part, since whoever begins inside a
+// head packs its keys and values once more.
 struct AttentionParts {
-  AttentionParts(std::int64_t cost, std::int64_t least_cost, std::int64_t heads) {
-    const std::int64_t threads = std::clamp<std::int64_t>(cost / least_cost, 1, current_threads());
+  AttentionParts(std::int64_t threads, std::int64_t heads) {
     whole_heads = heads >= 8 * threads || heads % threads == 0;
     count = whole_heads ? std::min(heads, 8 * threads) : threads;
   }
@@ -83,6 +87,16 @@ class AttentionPlan {
     return tile;
   }
 
+  // How many heads of a group one pass over the keys serves: all whose rows fit into one tile, but no more than leave
+  // `threads` something to do each.
+  std::int64_t heads_at_once(std::int64_t b, std::int64_t threads) const {
+    const std::int64_t most = std::min(
+        {group(), tile_rows_ / std::max<std::int64_t>(1, queries(b)), sequences() * in_.query_heads / threads});
+    std::int64_t heads = std::max<std::int64_t>(1, most);
+    while (group() % heads != 0) --heads;
+    return heads;
+  }
+
   // A measure of the time that a tile takes for one head.
   static std::int64_t cost(const QueryTile& tile) { return tile.rows * (tile.keys.size() + 16); }
 
@@ -113,6 +127,17 @@ void check_attention(const AttentionInputs<T>& in) {
   }
   HEED_CHECK(in.width >= 0 && in.value_width >= 0, "[attention] widths are ", in.width, " and ", in.value_width,
              ", expected no negative one");
+  HEED_CHECK(in.pages.empty() || in.pages.size() + 1 == in.key_offsets.size(), "[attention] pages of ", in.pages.size(),
+             " sequences, expected ", in.key_offsets.size() - 1);
+  for (std::size_t b = 0; b < in.pages.size(); ++b) {
+    std::int64_t left = in.key_offsets[b + 1] - in.key_offsets[b];
+    for (const KeyValuePage<T>& page : in.pages[b]) {
+      HEED_CHECK(left > 0 && page.capacity >= std::min(kKeyBlock, left), "[attention] a page with room for ",
+                 page.capacity, " keys where sequence ", b, " has ", left, " more");
+      left -= kKeyBlock;
+    }
+    HEED_CHECK(left <= 0, "[attention] ", left, " keys of sequence ", b, " are in no page");
+  }
 }
 
 }  // namespace heed::kernels

@@ -69,8 +69,7 @@ class ScoreSource {
     if (in_.function) {
       in_.function->scores(result);
     } else {
-      multiply_panels<T>({tile.rows, span.keys(), in_.width, queries, in_.width, 1, keys + span.begin * in_.width,
-                          in_.width * kPanel<T>, scores, kScoreStride<T>, false});
+      products(tile.rows, span, queries, keys, scores);
     }
     return result;
   }
@@ -86,15 +85,24 @@ class ScoreSource {
     }
   }
 
-  // All at once, for those who need nothing in between.
-  void masked(const QueryTile& tile, std::int64_t head, const KeySpan& span, const T* queries, const T* keys,
+  // All at once, for several heads of one key head: the rows of the tile for the first head, then for the next one.
+  void masked(const QueryTile& tile, Range heads, const KeySpan& span, const T* queries, const T* keys,
               T* scores) const {
-    const ScoreTile<T> result = raw(tile, head, span, queries, keys, scores);
-    for (const ScoreRule<T>* rule : in_.rules) rule->apply(result);
-    mask(tile, span, scores);
+    if (!in_.function) products(heads.size() * tile.rows, span, queries, keys, scores);
+    for (std::int64_t head = heads.begin; head < heads.end; ++head, scores += tile.rows * kScoreStride<T>) {
+      const ScoreTile<T> result = score_tile(tile, head, span, scores);
+      if (in_.function) in_.function->scores(result);
+      for (const ScoreRule<T>* rule : in_.rules) rule->apply(result);
+      mask(tile, span, scores);
+    }
   }
 
  private:
+  void products(std::int64_t rows, const KeySpan& span, const T* queries, const T* keys, T* scores) const {
+    multiply_panels<T>({rows, span.keys(), in_.width, queries, in_.width, 1, keys + span.begin * in_.width,
+                        in_.width * kPanel<T>, scores, kScoreStride<T>, false});
+  }
+
   const AttentionInputs<T>& in_;
   const AttentionPlan<T>& plan_;
 };

@@ -1,6 +1,7 @@
 #include "heed/models/bert.h"
 
 #include "heed/attention/positions.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/base/error.h"
 #include "heed/models/published.h"
 #include "heed/ops/elementwise.h"

@@ -1,5 +1,7 @@
 #include "heed/nn/attention.h"
 
+#include "heed/attention/positions.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/base/error.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
@@ -49,13 +51,10 @@ Tensor watched(const Context& context, const Run& run, const Input& input) {
 
 RotaryTable rotary_table(const AttentionConfig& config, std::int64_t hidden_size, const Offsets& offsets,
                          const KeyValueCache* cache, DType dtype) {
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(offsets.tokens()));
-  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
-    std::int64_t position = cache && b < cache->sequences() ? cache->length(b) : 0;
-    for (std::int64_t t = offsets.begin(b); t < offsets.end(b); ++t) positions[static_cast<std::size_t>(t)] = position++;
-  }
-  return rotary_table(Tensor::from(positions, {offsets.tokens()}), config.head_size(hidden_size), *config.rotary,
-                      dtype);
+  // A cache that is empty gets its sequences with this step.
+  const bool begun = cache && cache->sequences() > 0;
+  const Tensor positions = begun ? position_ids(offsets, cache->lengths()) : position_ids(offsets);
+  return rotary_table(positions, config.head_size(hidden_size), *config.rotary, dtype);
 }
 
 MultiHeadAttention::MultiHeadAttention(std::int64_t hidden_size, const AttentionConfig& config)
@@ -151,9 +150,13 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
     HEED_CHECK(!grad_enabled() || !input.k.requires_grad(),
                "[MultiHeadAttention] a cache keeps no gradients: use NoGrad");
     call.cache->append(input.k, input.v, x.offsets);
-    input.k = call.cache->keys(), input.v = call.cache->values(), input.keys = call.cache->offsets();
+    // Relative queries need all keys as a tensor; everything else reads them in place.
+    add_relative_terms(input.terms, input.q, config_.relative_queries ? call.cache->keys() : Tensor());
+    input.cache = call.cache, input.keys = call.cache->offsets();
+    input.k = input.v = Tensor();
+  } else {
+    add_relative_terms(input.terms, input.q, input.k);
   }
-  add_relative_terms(input.terms, input.q, input.k);
   return attended(std::move(input), context, residual);
 }
 

@@ -1,5 +1,6 @@
 #include "heed/nn/stack.h"
 
+#include "heed/attention/positions.h"
 #include "heed/base/error.h"
 #include "heed/tensor/autograd.h"
 
@@ -13,13 +14,15 @@ DecodeState::DecodeState(const StackConfig& config, DType dtype) {
 }
 
 Tensor DecodeState::positions(const Offsets& step) const {
-  Tensor ids = Tensor::empty({step.tokens()}, DType::i64);
-  auto* position = ids.mutable_data<std::int64_t>();
-  for (std::int64_t b = 0; b < step.sequences(); ++b) {
-    std::int64_t next = b < sequences() ? length(b) : 0;
-    for (std::int64_t t = step.begin(b); t < step.end(b); ++t) position[t] = next++;
-  }
-  return ids;
+  return sequences() > 0 ? position_ids(step, caches_.front().lengths()) : position_ids(step);
+}
+
+void DecodeState::add_sequences(std::int64_t count) {
+  for (KeyValueCache& cache : caches_) cache.add_sequences(count);
+}
+
+void DecodeState::truncate(std::int64_t sequence, std::int64_t length) {
+  for (KeyValueCache& cache : caches_) cache.truncate(sequence, length);
 }
 
 void DecodeState::reorder(std::span<const std::int64_t> source) {

@@ -35,6 +35,10 @@ class DecodeState {
   std::int64_t length(std::int64_t sequence) const { return caches_.front().length(sequence); }
   // Positions of the tokens of a step, i64 [N].
   Tensor positions(const Offsets& step) const;
+  // Sequences that join, with no tokens yet. Without it the first step brings as many as it has.
+  void add_sequences(std::int64_t count);
+  // Forgets the tokens of a sequence from `length` on.
+  void truncate(std::int64_t sequence, std::int64_t length);
   // Sequence i becomes what sequence source[i] was: forks, drops and reorders. Forks share memory until they diverge.
   void reorder(std::span<const std::int64_t> source);
 
