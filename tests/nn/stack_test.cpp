@@ -14,6 +14,7 @@
 #include "heed/tensor/autograd.h"
 #include "heed/train/optimizer.h"
 #include "nn/gradient_check.h"
+#include "support/error_of.h"
 
 namespace heed {
 namespace {
@@ -174,6 +175,28 @@ TEST(Stack, RecomputingChangesNoGradient) {
   }
   EXPECT_GT(std::abs(kept[1].data<float>()[0]), 1e-6);
   for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(i == 1 || same_bits(kept[i], again[i])) << i;
+}
+
+TEST(Stack, StopsBetweenLayers) {
+  const Stack stack({.block = small_block(), .layers = 3});
+  const Packed x(noise("x", {6, 8}), {2, 4});
+  const StopSource source;
+  const Context context = Context().stopping(source.token());
+  EXPECT_EQ(stack.forward(x, {}, context).shape(), Shape({6, 8}));
+  struct StopAfterTheFirst : Probe {
+    explicit StopAfterTheFirst(const StopSource& stop) : source(stop) {}
+    void on_tensor(const Tap& tap, const Tensor&) override {
+      if (tap.kind != Tap::Kind::hidden) return;
+      ++layers;
+      source.request_stop();
+    }
+    const StopSource& source;
+    int layers = 0;
+  } probe(source);
+  const std::string message = test::error_of(ErrorKind::cancelled, [&] {
+    stack.forward(x, {}, Context::watched_by(probe).stopping(source.token()));
+  });
+  EXPECT_EQ(probe.layers, 1);
 }
 
 TEST(Stack, OperationsAreThoseOfItsProducts) {

@@ -50,9 +50,9 @@ TEST(Weight, FollowsItsParameter) {
   const Tensor large = noise("large", {12, 4});
   weight.parameter() = large.sliced(0, 0, 6);
   expect_products(weight);
-  weight.parameter() = large.sliced(0, 3, 9);  // the same bytes from another place on
+  weight.parameter() = large.sliced(0, 0, 6).reshaped({4, 6}).transposed(0, 1);  // the same bytes in another order
   expect_products(weight);
-  weight.parameter() = large.sliced(0, 0, 6).reshaped({4, 6}).transposed(0, 1);  // and in another order
+  weight.parameter() = large.sliced(0, 3, 9).reshaped({4, 6}).transposed(0, 1);  // and from another place on
   expect_products(weight);
 }
 
@@ -61,11 +61,8 @@ TEST(Weight, KnowsAReplacementInTheSameMemory) {
   Weight weight(noise("step", {6, 4}));
   for (int step = 0; step < 4; ++step) {
     expect_products(weight);
-    const void* before = weight.parameter().storage().get();
     weight.parameter() = Tensor();
     weight.parameter() = noise(std::to_string(step).c_str(), {6, 4});
-    // Whether the address is the same is the allocator's business; the products may not depend on it.
-    RecordProperty("same_address", before == weight.parameter().storage().get() ? "yes" : "no");
   }
 }
 

@@ -1,10 +1,12 @@
-// What goes down the call chain of a forward pass: training or not, the step for dropout, and who is watching.
+// What goes down the call chain of a forward pass: training or not, the step for dropout, who is watching, and
+// whether to stop.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
 #include "heed/base/random.h"
+#include "heed/base/stop.h"
 #include "heed/nn/tap.h"
 #include "heed/ops/dropout.h"
 
@@ -32,6 +34,14 @@ class Context {
     context.recompute_ = wanted;
     return context;
   }
+
+  // The same, for a pass that ends with a cancelled error when the token says so.
+  Context stopping(const StopToken& stop) const {
+    Context context = *this;
+    context.stop_ = stop;
+    return context;
+  }
+  void check_stop(const char* where) const { stop_.check(where); }
 
   bool is_training() const { return training_; }
   bool recomputes() const { return recompute_; }
@@ -77,6 +87,7 @@ class Context {
   bool training_ = false, recompute_ = false;
   std::uint64_t seed_ = 0, step_ = 0, place_ = 0;
   Probe* probe_ = nullptr;
+  StopToken stop_;
   Tap::Part part_ = Tap::Part::encoder;
   std::int64_t layer_ = -1;
 };

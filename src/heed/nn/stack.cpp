@@ -58,6 +58,7 @@ Tensor Stack::forward(const Packed& x, const StackCall& call, const Context& con
   Tensor y = x.values;
   if (call.hidden) *call.hidden = {y};
   for (std::int64_t pass = 0; pass < config_.passes(); ++pass) {
+    context.check_stop("[Stack]");
     const auto layer = static_cast<std::uint64_t>(pass / config_.blocks_per_group),
                within = static_cast<std::uint64_t>(pass % config_.blocks_per_group);
     const Context at_layer = context.child("layer", layer).at_layer(pass);

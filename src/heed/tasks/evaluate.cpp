@@ -58,17 +58,20 @@ class HeadScores {
 }  // namespace
 
 std::vector<Evaluation> evaluate(std::span<const Model* const> models, const TaskList& tasks, Dataset& data,
-                                 std::uint64_t seed, const std::function<void(double)>& progress) {
+                                 std::uint64_t seed, const std::function<void(double)>& progress,
+                                 const StopToken& stop) {
   const NoGrad no_grad;
+  const Context context = Context().stopping(stop);
   std::vector<HeadScores> heads;
   for (std::size_t head = 0; head < tasks.size(); ++head) heads.emplace_back(*tasks[head], head);
   const BatchPlan plan(data.lengths(), {.tokens = kEvaluationTokens, .shuffle = false}, 0, 0);
   for (std::int64_t i = 0; i < plan.batches(); ++i) {
+    context.check_stop("[evaluate]");
     const Batch batch = data.batch(plan.batch(i), seed, kEvaluationEpoch, models[0]->info());
-    const Tensor hidden = models[0]->encode(batch.inputs, Context());
+    const Tensor hidden = models[0]->encode(batch.inputs, context);
     for (std::size_t head = 0; head < tasks.size(); ++head) {
       HeadBatch part{.batch = batch, .head = head};
-      part.logits = tasks[head]->forward(*models[head], part, hidden, Context());
+      part.logits = tasks[head]->forward(*models[head], part, hidden, context);
       heads[head].add(part);
     }
     if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(plan.batches()));

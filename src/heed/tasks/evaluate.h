@@ -12,8 +12,9 @@ inline constexpr std::int64_t kEvaluationTokens = 4096;
 inline constexpr std::int64_t kEvaluationEpoch = -1;
 
 // One evaluation per task of the data, with "loss" among the metrics. models[i] has the head of task i; all share one
-// backbone.
+// backbone. Throws cancelled when `stop` says so.
 std::vector<Evaluation> evaluate(std::span<const Model* const> models, const TaskList& tasks, Dataset& data,
-                                 std::uint64_t seed, const std::function<void(double)>& progress = {});
+                                 std::uint64_t seed, const std::function<void(double)>& progress = {},
+                                 const StopToken& stop = {});
 
 }  // namespace heed

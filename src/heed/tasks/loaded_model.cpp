@@ -92,7 +92,8 @@ std::unique_ptr<TaskRun> LoadedModel::make(const Task& task, const Json& options
   return task.make(setup(), options);
 }
 
-std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, const TaskRun& task, std::vector<Row> rows) {
+std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, const TaskRun& task, std::vector<Row> rows,
+                                               const StopToken& stop) {
   std::vector<std::unique_ptr<Finding>> findings;
   findings.reserve(rows.size());
   for (const Row& row : rows) findings.push_back(task.begin(row));
@@ -102,7 +103,9 @@ std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, const T
   for (const Sample& sample : samples) lengths.push_back(tokens_of(sample));
 
   const NoGrad no_grad;
+  const Context context = Context().stopping(stop);
   for (const auto& chosen : plan_batches(lengths, model.token_budget())) {
+    context.check_stop("[run_task]");
     std::vector<Sample> together;
     std::vector<Finding*> theirs;
     for (const std::size_t i : chosen) {
@@ -111,7 +114,7 @@ std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, const T
     }
     const Batch batch = make_batch(std::move(together), model.model().info());
     HeadBatch part{.batch = batch};
-    part.logits = task.forward(model.model(), part, model.model().encode(batch.inputs, Context()), Context());
+    part.logits = task.forward(model.model(), part, model.model().encode(batch.inputs, context), context);
     task.find(part, theirs);
   }
   for (auto& finding : findings) finding->finish();
@@ -119,14 +122,14 @@ std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, const T
 }
 
 std::vector<Json> run_task(const LoadedModel& model, std::string_view name, std::span<const Json> requests,
-                           const Json& options) {
+                           const Json& options, const StopToken& stop) {
   const Task& task = task_named(name);
   std::vector<Row> rows;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     rows.push_back(request_row(task, requests[i], "request " + std::to_string(i)));
   }
   std::vector<Json> answers;
-  for (const auto& finding : run_task(model, *model.make(task, options), std::move(rows))) {
+  for (const auto& finding : run_task(model, *model.make(task, options), std::move(rows), stop)) {
     answers.push_back(finding->json());
   }
   return answers;

@@ -48,11 +48,13 @@ class LoadedModel {
 };
 
 // What the task finds out about each row, in their order and the same bits whatever else is in the call (law 1).
-std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, const TaskRun& task, std::vector<Row> rows);
+// Throws cancelled when `stop` says so, between batches or layers.
+std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, const TaskRun& task, std::vector<Row> rows,
+                                               const StopToken& stop = {});
 
 // The same by name, from requests to answers in JSON.
 std::vector<Json> run_task(const LoadedModel& model, std::string_view task, std::span<const Json> requests,
-                           const Json& options = Json::object());
+                           const Json& options = Json::object(), const StopToken& stop = {});
 
 // The findings of a task that makes findings of this type.
 template <class Found, class Result>
