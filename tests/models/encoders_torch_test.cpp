@@ -79,9 +79,7 @@ class Questions {
   }
   void ask(const test::TempFolder& folder) const {
     const auto asked = folder.write("questions.json", list_.dump());
-    ASSERT_EQ(test::run_python(HEED_TESTS_FOLDER "/models/encoders_torch.py " + asked.string() + " " +
-                               folder.path().string()),
-              0);
+    ASSERT_EQ(test::run_python("models/encoders_torch.py " + asked.string() + " " + folder.path().string()), 0);
   }
   const Json& list() const { return list_; }
 
