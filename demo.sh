@@ -4,9 +4,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 tools/install_packages.sh build
-# A folder that is configured already keeps its options.
-options=()
-[[ -f build/release/CMakeCache.txt ]] || options=(-DHEED_TESTS=OFF -DHEED_BENCH=OFF)
-cmake --preset release "${options[@]}" > /dev/null
-nice cmake --build --preset release --target heed_cli -j"$(nproc)"
-exec build/release/bin/heed demo "$@"
+# For a first look, what builds soonest; who has a release build keeps to it.
+preset=demo
+[[ -f build/release/CMakeCache.txt ]] && preset=release
+cmake --preset $preset > /dev/null
+nice cmake --build --preset $preset --target heed_cli -j"$(nproc)"
+exec build/$preset/bin/heed demo "$@"

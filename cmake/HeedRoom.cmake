@@ -26,8 +26,13 @@ if(HEED_COVERAGE)
   target_link_options(heed_flags INTERFACE --coverage)
 endif()
 
-# What most files spend their time on reading. Sanitized builds precompile it for all rooms; others do not, so that a
-# file that forgot to include something is found.
+# For what leaves the work to the library, the program and the tests: they compile in half the time.
+set(HEED_LIGHT_FLAGS $<$<CONFIG:Release>:-O1>)
+if(HEED_SANITIZE)
+  set(HEED_LIGHT_FLAGS -O0)
+endif()
+
+# What most files spend their time on reading; precompiled for all rooms with HEED_PCH.
 set(HEED_SHARED_HEADERS <algorithm> <filesystem> <functional> <map> <memory> <nlohmann/json.hpp> <optional> <sstream>
                         <string> <vector>)
 
@@ -42,9 +47,9 @@ function(heed_room name)
   target_include_directories(heed_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(heed_${name} PRIVATE $<BUILD_INTERFACE:heed_flags> PUBLIC ${ROOM_DEPENDS})
-  if(HEED_SANITIZE AND name STREQUAL "base")
+  if(HEED_PCH AND name STREQUAL "base")
     target_precompile_headers(heed_base PRIVATE ${HEED_SHARED_HEADERS})
-  elseif(HEED_SANITIZE)
+  elseif(HEED_PCH)
     target_precompile_headers(heed_${name} REUSE_FROM heed_base)
   endif()
   set_property(GLOBAL APPEND PROPERTY HEED_ROOMS heed_${name})

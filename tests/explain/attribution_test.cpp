@@ -118,9 +118,7 @@ TEST(ExplainTorch, IntegratedGradients) {
          {"gradients", {{"label", 1}, {"steps", 16}, {"kept", {1, 0, 0, 0, 0, 0, 0, 1}}, {"padding", 0}}}});
   }
   const auto asked = folder.write("questions.json", questions.dump());
-  ASSERT_EQ(
-      test::run_python(HEED_TESTS_FOLDER "/models/models_torch.py " + asked.string() + " " + folder.path().string()),
-      0);
+  ASSERT_EQ(test::run_python("models/models_torch.py " + asked.string() + " " + folder.path().string()), 0);
   std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (char letter = 'a'; letter <= 'z'; ++letter) vocabulary += std::string(1, letter) + "\n";
   for (const Json& question : questions) {

@@ -1,4 +1,4 @@
-// Every architecture against PyTorch code written for this test (encoders_torch.py): it makes HuggingFace folders with
+// Every architecture against PyTorch code written for this test (models_torch.py): it makes HuggingFace folders with
 // random weights and says what should come out; we load, compute, compare, save, and find the same folder again.
 #include <gtest/gtest.h>
 
@@ -79,9 +79,7 @@ class Questions {
   }
   void ask(const test::TempFolder& folder) const {
     const auto asked = folder.write("questions.json", list_.dump());
-    ASSERT_EQ(test::run_python(HEED_TESTS_FOLDER "/models/models_torch.py " + asked.string() + " " +
-                               folder.path().string()),
-              0);
+    ASSERT_EQ(test::run_python("models/models_torch.py " + asked.string() + " " + folder.path().string()), 0);
   }
   const Json& list() const { return list_; }
 

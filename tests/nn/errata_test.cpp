@@ -15,6 +15,7 @@
 #include "heed/ops/matmul.h"
 #include "heed/ops/normalize.h"
 #include "heed/ops/shape_ops.h"
+#include "support/shared_data.h"
 
 namespace heed {
 namespace {
@@ -246,7 +247,7 @@ TEST(Errata, E44_BiasesAndTheOutputMapAreParametersToo) {
 // docs/errata.md and the tests say the same.
 TEST(ErrataPage, NamesEveryTestAndNoOther) {
   std::stringstream page;
-  page << std::ifstream(HEED_TESTS_FOLDER "/../docs/errata.md").rdbuf();
+  page << std::ifstream(test::tests_folder() / "../docs/errata.md").rdbuf();
   std::set<std::string> named, written;
   const std::string text = page.str();
   for (std::size_t at = text.find("`E"); at != std::string::npos; at = text.find("`E", at + 1)) {

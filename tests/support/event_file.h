@@ -21,7 +21,7 @@ inline bool has_python() {
 inline Json read_events(const std::filesystem::path& file) {
   const TempFolder folder;
   const auto answer = folder.path() / "answer.json";
-  const int status = run_python(HEED_TESTS_FOLDER "/io/event_file.py " + file.string() + " " + answer.string());
+  const int status = run_python("io/event_file.py " + file.string() + " " + answer.string());
   EXPECT_EQ(status, 0);
   if (status != 0) return Json::array();
   return parse_json(read_file(answer, 1 << 28), "answer.json");

@@ -14,6 +14,7 @@
 
 #include "heed/base/json.h"
 #include "heed/tensor/tensor_map.h"
+#include "support/shared_data.h"
 #include "support/temp_folder.h"
 
 namespace heed::test {
@@ -23,12 +24,17 @@ inline constexpr const char* kPython = "/usr/bin/python3";
 inline constexpr const char* kNoTorch =
     "/usr/bin/python3 has no torch (Debian package python3-torch): nothing to compare with";
 
-inline int run_python(const std::string& arguments) {
-  return std::system((std::string(kPython) + " -B " + arguments).c_str());
+// Runs a script of tests/ with arguments.
+inline int run_python(const std::string& script_and_arguments) {
+  return std::system((std::string(kPython) + " -B " + (tests_folder() / script_and_arguments).string()).c_str());
+}
+
+inline bool has_python_modules(const std::string& names) {
+  return std::system((std::string(kPython) + " -c 'import " + names + "' 2> /dev/null").c_str()) == 0;
 }
 
 inline bool has_torch() {
-  return run_python("-c 'import torch' 2> /dev/null") == 0;
+  return has_python_modules("torch");
 }
 
 // What we found, and the same as a question to PyTorch, whose answer has the same names.
@@ -76,7 +82,7 @@ inline void expect_torch_agrees(const std::string& script, const std::vector<Tor
   for (const TorchComparison& comparison : comparisons) questions.push_back(comparison.question);
   const TempFolder folder;
   const auto asked = folder.write("questions.json", questions.dump()), answered = folder.path() / "answers.json";
-  ASSERT_EQ(run_python(HEED_TESTS_FOLDER "/" + script + " " + asked.string() + " " + answered.string()), 0);
+  ASSERT_EQ(run_python(script + " " + asked.string() + " " + answered.string()), 0);
   std::stringstream text;
   text << std::ifstream(answered).rdbuf();
   const Json answers = parse_json(text.str(), "answers.json");

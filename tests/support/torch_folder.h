@@ -29,8 +29,7 @@ inline std::filesystem::path make_torch_folder(const TempFolder& folder, const J
   if (input.pair) question["metadata"]["pair"] = *input.pair;
   question.update(more);
   const auto asked = folder.write("questions.json", Json::array({question}).dump());
-  EXPECT_EQ(run_python(HEED_TESTS_FOLDER "/models/models_torch.py " + asked.string() + " " + folder.path().string()),
-            0);
+  EXPECT_EQ(run_python("models/models_torch.py " + asked.string() + " " + folder.path().string()), 0);
   write_small_vocabulary(folder.path() / "model");
   folder.write("model/tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
   return folder.path() / "model";

@@ -17,8 +17,7 @@ namespace {
 std::vector<Json> ask(const std::vector<Json>& questions) {
   const test::TempFolder folder;
   const auto asked = folder.write("questions.json", Json(questions).dump()), answered = folder.path() / "answers.json";
-  EXPECT_EQ(test::run_python(HEED_TESTS_FOLDER "/tasks/metrics_sklearn.py " + asked.string() + " " + answered.string()),
-            0);
+  EXPECT_EQ(test::run_python("tasks/metrics_sklearn.py " + asked.string() + " " + answered.string()), 0);
   const Json answers = parse_json(read_file(answered, 1 << 24), "answers.json");
   return {answers.begin(), answers.end()};
 }
@@ -26,7 +25,7 @@ std::vector<Json> ask(const std::vector<Json>& questions) {
 class MetricsOfSklearn : public testing::Test {
  protected:
   void SetUp() override {
-    if (test::run_python("-c 'import sklearn, scipy' 2> /dev/null") != 0) {
+    if (!test::has_python_modules("sklearn, scipy")) {
       GTEST_SKIP() << "/usr/bin/python3 has no sklearn (Debian package python3-sklearn): nothing to compare with";
     }
   }

@@ -6,6 +6,7 @@
 #include "heed/base/file.h"
 #include "heed/base/utf8.h"
 #include "heed/text/tokenizer.h"
+#include "support/shared_data.h"
 
 namespace heed::text {
 namespace {
@@ -35,7 +36,7 @@ Encoding encode(const Tokenizer& tokenizer, const Json& result) {
 }
 
 TEST(Stages, AreThoseOfHuggingFace) {
-  const auto path = std::filesystem::path(HEED_TESTS_FOLDER) / "text/cases.json";
+  const auto path = test::tests_folder() / "text/cases.json";
   const Json cases = parse_json(read_file(path, 1 << 22), path.string());
   ASSERT_GT(cases.size(), 60u);
   for (const Json& one : cases) {
@@ -56,7 +57,7 @@ TEST(Stages, AreThoseOfHuggingFace) {
 
 // Offsets in bytes and in characters name the same part of the text.
 TEST(Stages, ByteOffsetsMatchCharacterOffsets) {
-  const auto path = std::filesystem::path(HEED_TESTS_FOLDER) / "text/cases.json";
+  const auto path = test::tests_folder() / "text/cases.json";
   const Json cases = parse_json(read_file(path, 1 << 22), path.string());
   for (const Json& one : cases) {
     if (!one["tokenizer"]["post_processor"].is_null())
@@ -76,7 +77,7 @@ TEST(Stages, ByteOffsetsMatchCharacterOffsets) {
 
 // What to_json() writes makes the same tokenizer again.
 TEST(Stages, SurviveWriting) {
-  const auto path = std::filesystem::path(HEED_TESTS_FOLDER) / "text/cases.json";
+  const auto path = test::tests_folder() / "text/cases.json";
   const Json cases = parse_json(read_file(path, 1 << 22), path.string());
   for (const Json& one : cases) {
     const auto tokenizer = Tokenizer::from_parsed_json(one["tokenizer"], "case");
