@@ -34,14 +34,7 @@ std::shared_ptr<const Model> model_of(const std::string& name) {
 }  // namespace
 
 double EncoderCase::flops() const {
-  const ModelConfig config = config_of(model);
-  const auto width = static_cast<double>(config.width), inner = static_cast<double>(config.inner);
-  double products = 0;
-  for (const std::int64_t tokens : lengths) {
-    const auto length = static_cast<double>(tokens);
-    products += length * (8 * width * width + 4 * width * inner) + 4 * length * length * width;
-  }
-  return static_cast<double>(config.layers) * products;
+  return model_of(model)->backbone()->operations(Offsets(lengths));
 }
 
 EncoderRun::EncoderRun(EncoderCase encoder) : case_(std::move(encoder)), model_(model_of(case_.model)) {
@@ -49,7 +42,7 @@ EncoderRun::EncoderRun(EncoderCase encoder) : case_(std::move(encoder)), model_(
              " sequences, expected 1 to 4096");
   const Offsets offsets(case_.lengths);
   std::vector<std::int64_t> ids;
-  for (std::int64_t i = 0; i < offsets.tokens(); ++i) ids.push_back(i * 7919 % model_->config().vocabulary);
+  for (std::int64_t i = 0; i < offsets.tokens(); ++i) ids.push_back(i * 7919 % model_->info().vocab_size);
   input_.ids = Packed(Tensor::from(ids, {offsets.tokens()}), offsets);
 }
 

@@ -1,5 +1,5 @@
 // A whole encoder's forward pass on sequences of given lengths, ids to hidden states, as the peers' workers measure it
-// (they start behind the embeddings): "bert" (12 layers, 768 wide, 12 heads, 3072) or "minilm" (6, 384, 12, 1536).
+// (they start after the embeddings): "bert" (12 layers, 768 wide, 12 heads, 3072) or "minilm" (6, 384, 12, 1536).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace heed::bench {
 
 struct EncoderCase {
   std::string model;
-  std::vector<std::int64_t> lengths;  // in tokens, one a sequence
+  std::vector<std::int64_t> lengths;  // in tokens, per sequence
   int threads = 1;
 
   // Products of the layers.

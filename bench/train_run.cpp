@@ -9,33 +9,31 @@
 namespace heed::bench {
 namespace {
 
-const StackConfig kStack = {.block = {.width = 384, .heads = 12, .inner = 1536, .pre_norm = false, .epsilon = 1e-12},
+const StackConfig kStack = {.block = {.hidden_size = 384,
+                                      .attention = {.heads = 12},
+                                      .feed_forward = {.intermediate_size = 1536},
+                                      .norm = {.epsilon = 1e-12},
+                                      .norm_place = NormPlace::post},
                             .layers = 6};
 
 StackConfig with_dropout(StackConfig config, double probability) {
-  config.block.dropout = config.block.ATTDROP = probability;
+  config.block.dropout = config.block.attention.dropout = probability;
   return config;
 }
 
 Tensor normal_rows(std::int64_t rows, std::uint32_t seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<float> normal;
-  std::vector<float> values(static_cast<std::size_t>(rows * kStack.block.width));
+  std::vector<float> values(static_cast<std::size_t>(rows * kStack.block.hidden_size));
   for (float& value : values) value = normal(generator);
-  return Tensor::from(values, {rows, kStack.block.width});
+  return Tensor::from(values, {rows, kStack.block.hidden_size});
 }
 
 }  // namespace
 
-// Products of the layers; backward has twice those of forward.
+// Backward costs twice what forward does.
 double TrainCase::flops() const {
-  const auto width = static_cast<double>(kStack.block.width), inner = static_cast<double>(kStack.block.inner);
-  double products = 0;
-  for (const std::int64_t each : lengths) {
-    const auto length = static_cast<double>(each);
-    products += length * (8 * width * width + 4 * width * inner) + 4 * length * length * width;
-  }
-  return 3 * static_cast<double>(kStack.layers) * products;
+  return 3 * kStack.operations(Offsets(lengths));
 }
 
 TrainCase train_even(int threads) {

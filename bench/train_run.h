@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "heed/nn/encoder_decoder.h"
+#include "heed/nn/stack.h"
 #include "heed/train/optimizer.h"
 
 namespace heed::bench {
@@ -32,7 +32,7 @@ class TrainRun {
 
  private:
   TrainCase case_;
-  Encoder encoder_;
+  Stack encoder_;
   std::unique_ptr<Optimizer> optimizer_;
   Packed x_;  // [N, C]
   Tensor target_;

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "heed/engine/load.h"
+#include "heed/tasks/embed.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

@@ -2,12 +2,13 @@
 #include <cstdio>
 
 #include "heed/engine/load.h"
+#include "heed/tasks/fill_mask.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const heed::LoadedModel model = heed::load(argv[1]);
   const auto filled_masks = fill_mask(model, {"The [MASK] brown fox."});
-  for (const heed::FilledMask& filled : filled_masks[0][0]) {
+  for (const heed::FilledMask& filled : filled_masks[0].masks[0]) {
     std::printf("%.4f %s\n", double(filled.score), filled.sequence.c_str());
   }
 }

@@ -66,7 +66,7 @@ for file in questions.txt questions.jsonl; do
     run answer --model "$folder/answer" --input "$folder/$file"
     expect '[[ $output == "$answer" ]]'
 done
-run answer --model "$folder/answer" --top-k 3 --null --null-threshold -50 --question "Where?" "The fox lives in Berlin."
+run answer --model "$folder/answer" --top-k 3 --null-answer --null-threshold -50 --question "Where?" "The fox lives in Berlin."
 expect '[[ $output == "[{\"answer\":\"\","*"},{\"answer\":\""* ]]'
 
 run info "$folder/tag"
