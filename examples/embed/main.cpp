@@ -3,6 +3,7 @@
 
 #include "heed/engine/load.h"
 #include "heed/tasks/embed.h"
+#include "heed/tasks/similarity.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

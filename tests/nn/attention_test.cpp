@@ -57,10 +57,10 @@ TEST(MultiHeadAttention, SegmentsAreJoinedSequenceBySequence) {
 TEST(MultiHeadAttention, RelativePositionsOfACacheHaveTheBitsOfTheFullPass) {
   const NoGrad no_grad;
   for (const AttentionConfig& config :
-       {AttentionConfig{.width = 8, .heads = 2, .relative_reach = 3, .relative_queries = true},
-        AttentionConfig{.width = 8, .heads = 2, .relative_reach = 3},
-        AttentionConfig{.width = 8, .heads = 2, .transformer_xl = true}}) {
-    MultiHeadAttention attention(config);
+       {AttentionConfig{.heads = 2, .relative_reach = 3, .relative_queries = true},
+        AttentionConfig{.heads = 2, .relative_reach = 3},
+        AttentionConfig{.heads = 2, .transformer_xl = true}}) {
+    MultiHeadAttention attention(8, config);
     initialize(attention, 2);
     const Tensor x = noise("x", {300, 8});
     const Tensor full = attention.forward(Packed(x, {200, 100}), {.mask = Mask::causal()}, Context());
