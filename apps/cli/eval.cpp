@@ -57,7 +57,7 @@ int evaluate_file(const Options& options) {
   std::optional<ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   const LoadedModel model = load(options.model);
-  const Task* task = options.task.empty() ? usual_task(model.model()) : &task_named(options.task);
+  const Task* task = options.task.empty() ? default_task(model) : &task_named(options.task);
   HEED_CHECK(task, "[eval] a ", model.model().architecture(), " is made for no task that can be scored; name one by ",
              "--task: ", trainable_tasks());
   EvaluationRun run(model, *task, options.given, {options.source_of(options.data)});
@@ -70,8 +70,8 @@ int evaluate_file(const Options& options) {
   fmt::print("{}{}", evaluation.report, lines_of(evaluation.metrics, digits));
   if (run.bad_rows() > 0) fmt::print("{} malformed rows were passed over\n", run.bad_rows());
   if (!options.output.empty()) {
-    const Json result = {{"task", task->name},     {"model", options.model},       {"data", options.data},
-                         {"rows", run.rows()},     {"bad_rows", run.bad_rows()},   {"metrics", to_json(evaluation)}};
+    const Json result = {{"task", task->name}, {"model", options.model},     {"data", options.data},
+                         {"rows", run.rows()}, {"bad_rows", run.bad_rows()}, {"metrics", to_json(evaluation)}};
     replace_file(options.output, result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   return 0;
@@ -84,7 +84,7 @@ void add_eval(CLI::App& app, int& result) {
   const auto options = std::make_shared<Options>();
   verb->add_option("--model", options->model, "folder of a HuggingFace model")->required();
   verb->add_option("--data", options->data, "file of right answers (docs/data.md)")->required();
-  verb->add_option("--task", options->task, trainable_tasks() + "; default: by the model's head");
+  verb->add_option("--task", options->task, trainable_tasks() + "; default: what it was trained for, or by its head");
   add_data_options(*verb, *options);
   verb->add_option("--max-bad-rows", options->source.max_bad_rows, "malformed rows to pass over")
       ->capture_default_str();

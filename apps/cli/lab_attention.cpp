@@ -30,7 +30,7 @@ int attention() {
       kQuery, kTokens - 1);
   std::string columns;
   for (std::int64_t j = 0; j < kTokens; ++j) columns += fmt::format("{:>3}", j);
-  fmt::print("{:<18}{}  {:<50} {}\n", "variant", columns, "formula", "heed/attention/");
+  fmt::print("{:<18}{}  {:<49} {}\n", "variant", columns, "formula", "heed/attention/");
   for (const AttentionVariant& variant : attention_variants()) {
     const Tensor weights = attention_rows(variant.example(plain), 0, kHeads - 1, kQuery, kQuery + 1);
     std::string row;
@@ -38,7 +38,7 @@ int attention() {
       const double weight = weights.at({0, j});
       row += weight == 0 ? "  ." : fmt::format("{:>3}", std::lround(100 * weight));
     }
-    fmt::print("{:<18}{}  {:<50} {}\n", variant.name, row, variant.formula, variant.where);
+    fmt::print("{:<18}{}  {:<49} {}\n", variant.name, row, variant.formula, variant.where);
   }
   fmt::print(
       "\nMasks (1 = attend) say who is seen, scores and positions how much; all combine. docs/attention.md tells "

@@ -19,9 +19,9 @@ void add_tokenizer(CLI::App& app, int& result);   // trains tokenizers
 void add_train(CLI::App& app, int& result);  // trains and fine-tunes models
 
 void add_tasks(CLI::App& app, int& result);   // one for each task: classify, tag, embed ...
-void add_pull(CLI::App& app, int& result);        // a model from the hub
-void add_info(CLI::App& app, int& result);        // what is in a model folder
-void add_verify(CLI::App& app, int& result);      // a model against what another program computed
+void add_pull(CLI::App& app, int& result);    // a model from the hub
+void add_info(CLI::App& app, int& result);    // what is in a model folder
+void add_verify(CLI::App& app, int& result);  // a model against what another program computed
 
 void add_look(CLI::App& app, int& result);         // what heads attend to
 void add_why_similar(CLI::App& app, int& result);  // a cosine taken apart

@@ -59,7 +59,8 @@ void why_similar(const Options& options) {
   std::optional<ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   const LoadedModel model = load(options.model);
-  const SimilarityExplanation found = explain_similarity(model, options.first, options.second, options_from<EmbedOptions>(options.embed));
+  const SimilarityExplanation found =
+      explain_similarity(model, options.first, options.second, options_from<EmbedOptions>(options.embed));
   if (!options.html.empty()) {
     write_page(found, folder_name(options.model), options.html);
     return fmt::print("{}: cosine {:.4f}\n", options.html, found.cosine);

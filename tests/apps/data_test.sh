@@ -76,7 +76,7 @@ expect '[[ $status == 5 ]] && grep -q "other.csv:2: the label \"unheard_of\" is 
 run eval --model "$folder/classify" --data "$folder/bad.csv"
 expect '[[ $status == 5 ]]'
 run eval --model "$folder/none" --data "$folder/labels.csv"
-expect '[[ $status == 5 ]] && grep -q "has no score" "$folder/stderr"'
+expect '[[ $status == 5 ]] && grep -q "has no second text" "$folder/stderr"'
 run eval --model "$folder/none" --task tag --data "$folder/a/test.jsonl"
 expect '[[ $status == 3 ]]'
 : > "$folder/empty.csv"

@@ -20,7 +20,7 @@ question = dict(name="model", config=config, architecture="ForTokenClassificatio
                 types=tokens["type_ids"], lengths=[len(tokens["ids"])], metadata={"text": text})
 (folder / "questions.json").write_text(json.dumps([question]))
 END
-/usr/bin/python3 -B "$here/../models/encoders_torch.py" "$folder/questions.json" "$folder"
+/usr/bin/python3 -B "$here/../models/models_torch.py" "$folder/questions.json" "$folder"
 cp "$folder/words/vocab.txt" "$folder/model/"
 
 run verify "$folder/model" --against "$folder/model/dump.safetensors"

@@ -78,7 +78,8 @@ TEST(JobQueue, AFloodingCallerDoesNotKeepOthersWaiting) {
   for (int i = 0; i < 100; ++i) push(queue, "flood", numbered('f', i));
   for (int i = 0; i < 3; ++i) push(queue, "quiet", numbered('q', i));
   push(queue, "late", "l0");
-  for (const char* expected : {"f0", "q0", "l0", "f1", "q1", "f2", "q2", "f3", "f4"}) EXPECT_EQ(take(queue, 1), expected);
+  for (const char* expected : {"f0", "q0", "l0", "f1", "q1", "f2", "q2", "f3", "f4"})
+    EXPECT_EQ(take(queue, 1), expected);
   push(queue, "quiet", "q3");
   EXPECT_EQ(take(queue, 4), "f5 q3 f6 f7");
 }
@@ -206,7 +207,9 @@ TEST(BatchWorkers, EndingRunsWhatIsLeft) {
   std::vector<std::future<std::string>> results;
   JobQueue queue(100);
   for (int i = 0; i < 20; ++i) results.push_back(push(queue, "a", std::to_string(i)));
-  { BatchWorkers workers(queue, 3, [](Jobs batch) { std::ranges::for_each(batch, answer); }); }
+  {
+    BatchWorkers workers(queue, 3, [](Jobs batch) { std::ranges::for_each(batch, answer); });
+  }
   for (int i = 0; i < 20; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)].get(), std::to_string(i) + "!");
   EXPECT_THROW(BatchWorkers(queue, 0, [](Jobs) {}), Error);
   EXPECT_THROW(BatchWorkers(queue, 1, {}), Error);

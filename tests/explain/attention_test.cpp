@@ -40,10 +40,9 @@ TEST_F(ExplainAttention, RowsAgreeWithSummaries) {
   const LoadedModel model(folder_.path(), 512);
   const ReadText text = read_text(model, kText);
   std::map<std::pair<std::int64_t, std::int64_t>, Tensor> matrices;
-  const TextAttention found =
-      attention_of(model, text.encoding, [&](const Tap& tap, const Tensor& weights) {
-        EXPECT_TRUE(matrices.emplace(std::pair(tap.layer, tap.head), weights).second);
-      });
+  const TextAttention found = attention_of(model, text.encoding, [&](const Tap& tap, const Tensor& weights) {
+    EXPECT_TRUE(matrices.emplace(std::pair(tap.layer, tap.head), weights).second);
+  });
   ASSERT_EQ(found.layer_count(), 2);
   ASSERT_EQ(found.heads(), 4);
   ASSERT_EQ(matrices.size(), 8u);
@@ -115,8 +114,7 @@ TEST(ExplainReal, MiniLmAttends) {
   const LoadedModel model(folder, 512);
   const ReadText text = read_text(model, "The cat sat on the mat because it was tired.");
   std::int64_t matrices = 0;
-  const TextAttention found =
-      attention_of(model, text.encoding, [&](const Tap&, const Tensor&) { ++matrices; });
+  const TextAttention found = attention_of(model, text.encoding, [&](const Tap&, const Tensor&) { ++matrices; });
   EXPECT_EQ(matrices, 72);
   EXPECT_EQ(found.layer_count(), 6);
   EXPECT_EQ(found.heads(), 12);

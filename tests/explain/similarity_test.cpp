@@ -54,7 +54,8 @@ TEST(ExplainSimilarity, OtherPoolingsByIntegratedGradients) {
         explain_similarity(model, "the quick foxgang", "a lazy dog", {.pooling = pooling});
     EXPECT_FALSE(found.matrix.defined());
     ASSERT_TRUE(found.attributions);
-    EXPECT_NEAR(found.cosine, static_cast<double>(similarity(model, "the quick foxgang", {"a lazy dog"}, {.pooling = pooling})[0]),
+    EXPECT_NEAR(found.cosine,
+                static_cast<double>(similarity(model, "the quick foxgang", {"a lazy dog"}, {.pooling = pooling})[0]),
                 1e-6);
     for (const Attribution& side : *found.attributions) {
       EXPECT_NEAR(side.score, found.cosine, 1e-5);

@@ -164,7 +164,8 @@ TEST(Model, ANewHeadOnAnOldEncoder) {
       error_of(ErrorKind::bad_format, [&] { load_model(folder.path(), {.head = HeadKind::sequence_classification}); });
   EXPECT_NE(message.find("missing classifier.weight [2, 32]"), std::string::npos) << message;
   EXPECT_NE(message.find("missing bert.pooler.dense.weight [32, 32]"), std::string::npos) << message;
-  const LoadOptions options{.head = HeadKind::sequence_classification, .new_head_seed = 3, .new_labels = {"a", "b", "c"}};
+  const LoadOptions options{
+      .head = HeadKind::sequence_classification, .new_head_seed = 3, .new_labels = {"a", "b", "c"}};
   const auto model = load_model(folder.path(), options), again = load_model(folder.path(), options);
   const ModelOutput out = model->forward(input, Context());
   EXPECT_EQ(out.logits.shape(), Shape({2, 3}));

@@ -1,6 +1,6 @@
-"""BERT and its relatives in plain PyTorch, written from the published architectures, for encoders_torch_test.cpp.
+"""BERT and its relatives in plain PyTorch, written from the published architectures, for models_torch_test.cpp.
 
-usage: encoders_torch.py <questions.json> <folder>
+usage: models_torch.py <questions.json> <folder>
 questions: a list of {name, config (config.json as it will be saved), architecture (behind the class name: "Model",
 "ForMaskedLM" ...), ids, lengths, types (optional), labels (optional), store ("F32", "F16", "BF16"), options (see save),
 metadata (optional)}.

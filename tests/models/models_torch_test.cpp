@@ -132,8 +132,7 @@ double expect_near(const TensorMap& found, const TensorMap& expected) {
 }
 
 // What save_model writes is the folder it was loaded from: the tensors' names and bits, the config's fields.
-void expect_same_folder(Model& model, const std::filesystem::path& original,
-                        const std::filesystem::path& saved) {
+void expect_same_folder(Model& model, const std::filesystem::path& original, const std::filesystem::path& saved) {
   save_model(model, saved);
   const TensorMap before = TensorFiles(original).tensors(), after = TensorFiles(saved).tensors();
   for (const auto& [name, tensor] : before) {

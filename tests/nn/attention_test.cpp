@@ -58,8 +58,7 @@ TEST(MultiHeadAttention, RelativePositionsOfACacheHaveTheBitsOfTheFullPass) {
   const NoGrad no_grad;
   for (const AttentionConfig& config :
        {AttentionConfig{.heads = 2, .relative_reach = 3, .relative_queries = true},
-        AttentionConfig{.heads = 2, .relative_reach = 3},
-        AttentionConfig{.heads = 2, .transformer_xl = true}}) {
+        AttentionConfig{.heads = 2, .relative_reach = 3}, AttentionConfig{.heads = 2, .transformer_xl = true}}) {
     MultiHeadAttention attention(8, config);
     initialize(attention, 2);
     const Tensor x = noise("x", {300, 8});
@@ -110,9 +109,9 @@ TEST(MultiHeadAttention, WeightDropoutKeepsTheMeanAndTheShare) {
 }
 
 TEST(MultiHeadAttention, AttentionDropoutOfABlockHasTheRightGradients) {
-  Stack encoder({.block = {.hidden_size = 8,
-                           .attention = {.heads = 2, .dropout = 0.4},
-                           .feed_forward = {.intermediate_size = 12}}});
+  Stack encoder(
+      {.block = {
+           .hidden_size = 8, .attention = {.heads = 2, .dropout = 0.4}, .feed_forward = {.intermediate_size = 12}}});
   initialize(encoder, 5);
   convert_parameters(encoder, DType::f64);
   const Packed x(noise("x", {7, 8}, DType::f64), {3, 4});

@@ -233,8 +233,7 @@ TEST(Errata, E43_HeadsWorkSideBySide) {
 }
 
 TEST(Errata, E44_BiasesAndTheOutputMapAreParametersToo) {
-  MultiHeadAttention bare(kWidth,
-                          {.query_bias = false, .key_bias = false, .value_bias = false, .output_bias = false}),
+  MultiHeadAttention bare(kWidth, {.query_bias = false, .key_bias = false, .value_bias = false, .output_bias = false}),
       usual(kWidth, {});
   EXPECT_EQ(count_parameters(bare), 3 * kWidth * kWidth + kWidth * kWidth);  // W_Q, W_K, W_V, and W_O
   EXPECT_EQ(count_parameters(usual), count_parameters(bare) + 4 * kWidth);

@@ -81,11 +81,7 @@ Packed packed(const std::vector<Tokens>& batch, Tensor Tokens::*part) {
 
 class Model {
  public:
-  explicit Model(const Variant& variant)
-      : variant_(variant),
-        stack_(config_of(variant)) {
-    initialize(stack_, 5);
-  }
+  explicit Model(const Variant& variant) : variant_(variant), stack_(config_of(variant)) { initialize(stack_, 5); }
 
   Tensor run(const std::vector<Tokens>& batch, const Context& context = Context(), DecodeState* state = nullptr) const {
     NoGrad no_grad;

@@ -95,8 +95,8 @@ TEST(StackTorch, Decoder) {
     initialize_everything(decoder);
     Tensor x = noise("x", {16, 16}).set_requires_grad(), read = noise("memory", {17, 16}).set_requires_grad();
     const Memory memory{Packed(read, offsets_of(memory_lengths))};
-    const Tensor y = decoder.forward(
-        Packed(x, offsets_of(lengths)), {.attention = {.mask = Mask::causal()}, .memory = &memory}, Context());
+    const Tensor y = decoder.forward(Packed(x, offsets_of(lengths)),
+                                     {.attention = {.mask = Mask::causal()}, .memory = &memory}, Context());
     comparisons.push_back(comparison("decoder", kind, decoder, y, lengths));
     comparisons.back().found["x"] = x.grad();
     comparisons.back().found["memory"] = read.grad();

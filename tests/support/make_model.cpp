@@ -9,10 +9,10 @@
 
 int main(int argc, char** argv) {
   const std::map<std::string, heed::HeadKind> heads = {{"none", heed::HeadKind::none},
-                                                   {"classify", heed::HeadKind::sequence_classification},
-                                                   {"tag", heed::HeadKind::token_classification},
-                                                   {"fill-mask", heed::HeadKind::masked_lm},
-                                                   {"answer", heed::HeadKind::question_answering}};
+                                                       {"classify", heed::HeadKind::sequence_classification},
+                                                       {"tag", heed::HeadKind::token_classification},
+                                                       {"fill-mask", heed::HeadKind::masked_lm},
+                                                       {"answer", heed::HeadKind::question_answering}};
   if (argc < 3 || !heads.contains(argv[2])) {
     std::fprintf(stderr, "usage: make_model FOLDER none|classify|tag|fill-mask|answer [FIELD=N] ... LABEL...\n");
     return 2;

@@ -44,8 +44,9 @@ inline void write_small_vocabulary(const std::filesystem::path& folder) {
   for (const std::string& token : small_vocabulary()) file << token << "\n";
 }
 
-inline void write_random_model(const std::filesystem::path& folder, HeadKind head, const std::vector<std::string>& labels,
-                               std::uint64_t seed = 1, const Json& fields = Json::object()) {
+inline void write_random_model(const std::filesystem::path& folder, HeadKind head,
+                               const std::vector<std::string>& labels, std::uint64_t seed = 1,
+                               const Json& fields = Json::object()) {
   ModelConfig config = parse_model_config(small_bert_config(fields), "config.json");
   if (!labels.empty()) config.set_labels(labels);
   Model model(config, head);

@@ -34,8 +34,8 @@ class TaskTest : public testing::Test {
   }
   std::unique_ptr<TrainableRun> task(const std::string& name, const Json& options = Json::object(),
                                      std::size_t max_tokens = 40) const {
-    return task_named(name).make_trainable(
-        {.tokenizer = *tokenizer_, .special = *special_, .max_tokens = max_tokens}, options);
+    return task_named(name).make_trainable({.tokenizer = *tokenizer_, .special = *special_, .max_tokens = max_tokens},
+                                           options);
   }
   std::map<std::string, double> train(const TrainConfig& config) const {
     TrainEvents nobody;

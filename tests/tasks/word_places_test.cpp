@@ -40,8 +40,7 @@ TEST(TagWords, AgreesWithTag) {
   const auto tags = tag_words(model, sentences);
   ASSERT_EQ(tags.size(), sentences.size());
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    const auto tokens =
-        tag(model, {join_words(sentences[i])}, {.aggregation = "none", .ignored = {}})[0];
+    const auto tokens = tag(model, {join_words(sentences[i])}, {.aggregation = "none", .ignored = {}})[0];
     ASSERT_EQ(tags[i].size(), sentences[i].size());
     std::size_t word = 0;
     for (const Entity& token : tokens) {

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 tests = pathlib.Path(__file__).resolve().parent.parent
 sys.path += [str(tests / "support"), str(tests / "models")]
-from encoders_torch import Model
+from models_torch import Model
 from torch_answers import answer_all
 
 

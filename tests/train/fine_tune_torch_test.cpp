@@ -122,7 +122,7 @@ TEST(FineTuneTorch, FirstLossesOfMiniLmOnSst2) {
   const fs::path model = folder.path() / "model";
   const std::vector<std::string> labels = {"0", "1"};
   save_model(*load_model(minilm, {.head = HeadKind::sequence_classification, .new_head_seed = 5, .new_labels = labels}),
-               model);
+             model);
   fs::copy(minilm / "tokenizer.json", model / "tokenizer.json");
   Json source = parse_json(read_file(model / "config.json", 1 << 20), "config.json");
   source.update(kNoDropout);

@@ -1,7 +1,7 @@
 """How often PyTorch's vector of a sentence changes with its company: padded batches and threads, as in same_bits.cpp.
 
 usage: torch_half.py <model folder> <sentences.jsonl, from heed tokenize> <model.onnx to write>
-The model is the independent BERT of tests/models/encoders_torch.py in f32, and mean pooling.
+The model is the independent BERT of tests/models/models_torch.py in f32, and mean pooling.
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import sys
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/models"))
-from encoders_torch import Bert, TYPES, WEIGHTS  # noqa: E402
+from models_torch import Bert, TYPES, WEIGHTS  # noqa: E402
 
 
 class Embedder(torch.nn.Module):

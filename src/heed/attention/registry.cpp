@@ -132,7 +132,7 @@ constexpr AttentionVariant kVariants[] = {
      }},
     {"sinusoidal", "q and k of x + PE(position)", "positions.h", absolute},
     {"rotary", "q and k turned by their positions", "rotary.h", rotated},
-    {"Shaw", "q_i . (k_j + a_{j-i}); sum_j A_ij (v_j + b_{j-i})", "relative_terms.h", shaw},
+    {"Shaw", "q_i . (k_j + a_{j-i}); sum A_ij (v_j + b_{j-i})", "relative_terms.h", shaw},
     {"Transformer-XL", "(q_i + u) . k_j + (q_i + v) . W_r R_{i-j}", "scores.h", transformer_xl},
     {"multi-query", "all heads read one head of keys and values", "attend.h", one_key_head},
     {"user's own", "any function of score and positions", "custom.h",

@@ -1,5 +1,5 @@
-// Named values of a struct, listed once: reading them from JSON, writing, checking, command-line flags and help all walk
-// the same list.
+// Named values of a struct, listed once: reading them from JSON, writing, checking, command-line flags and help all
+// walk the same list.
 //   Fields AnswerOptions::fields() { return {Field("top_k", top_k, "how many answers").at_least(1), ...}; }
 #pragma once
 

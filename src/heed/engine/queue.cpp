@@ -14,8 +14,8 @@ JobQueue::~JobQueue() {
 
 void JobQueue::push(std::unique_ptr<Job> job) {
   const JobInfo& info = job->info();
-  HEED_CHECK(info.tokens >= 1 && info.tokens <= limit_, "[queue] a job of ", info.tokens,
-             " tokens, expected 1 to ", limit_);
+  HEED_CHECK(info.tokens >= 1 && info.tokens <= limit_, "[queue] a job of ", info.tokens, " tokens, expected 1 to ",
+             limit_);
   {
     std::lock_guard lock(mutex_);
     HEED_CHECK_AS(cancelled, !closed_, "[queue] closed: no further jobs");

@@ -1,8 +1,8 @@
 // The batching queue: many callers push jobs, workers take batches of jobs that can run together.
 //
-// Bounded: at most `limit` tokens wait. Fair: callers take turns, so whoever floods the queue waits behind its own jobs.
-// A caller's jobs of one group run in the order they came. A job that is told to stop before it runs ends as cancelled
-// when a worker comes upon it; until then it takes up room.
+// Bounded: at most `limit` tokens wait. Fair: callers take turns, so whoever floods the queue waits behind its own
+// jobs. A caller's jobs of one group run in the order they came. A job that is told to stop before it runs ends as
+// cancelled when a worker comes upon it; until then it takes up room.
 #pragma once
 
 #include <condition_variable>

@@ -136,9 +136,9 @@ void write_page(const Look& look, const std::string& model, const std::filesyste
     for (std::size_t i = 0; i < look.maps.size(); ++i) {
       const auto layer = static_cast<std::int64_t>(i) / heads, head = static_cast<std::int64_t>(i) % heads;
       const auto at = static_cast<std::size_t>(layer);
-      file.write(element("text/plain", name_of("links", layer, head),
-                         packed_links(attention.layers[at].link_keys, attention.layers[at].link_weights, head,
-                                      layout.links)));
+      file.write(
+          element("text/plain", name_of("links", layer, head),
+                  packed_links(attention.layers[at].link_keys, attention.layers[at].link_weights, head, layout.links)));
       file.write(element("text/plain", name_of("map", layer, head), look.maps[i]));
     }
     for (const auto& [place, map] : look.full) {

@@ -167,8 +167,8 @@ class DumpComparison {
       if (std::ranges::find(kInputs, name) != std::end(kInputs)) continue;
       any = true;
       HEED_CHECK_AS(bad_format, std::ranges::find(outputs, name, &Output::name) != outputs.end(), where_,
-                    ": has a tensor ", name, ", but this model (", to_string(model_.model().head()),
-                    ") computes only ", known);
+                    ": has a tensor ", name, ", but this model (", to_string(model_.model().head()), ") computes only ",
+                    known);
     }
     HEED_CHECK_AS(bad_format, any, where_, ": has nothing to compare beside the ids, expected some of ", known);
   }

@@ -18,11 +18,11 @@ std::string text_between(const std::string& text, std::size_t begin, std::size_t
 }  // namespace
 
 ReadText read_text(const LoadedModel& model, const TextInput& input, std::size_t max_tokens) {
-  const text::EncodeOptions cut{
-      .truncation = text::Truncation{.max_length = max_tokens > 0 ? max_tokens : model.max_tokens()}};
+  const text::EncodeOptions cut{.truncation =
+                                    text::Truncation{.max_length = max_tokens > 0 ? max_tokens : model.max_tokens()}};
   const text::Tokenizer& tokenizer = model.tokenizer();
-  ReadText read{.encoding = input.pair ? tokenizer.encode(input.text, *input.pair, cut)
-                                       : tokenizer.encode(input.text, cut)};
+  ReadText read{.encoding =
+                    input.pair ? tokenizer.encode(input.text, *input.pair, cut) : tokenizer.encode(input.text, cut)};
   const text::Encoding& e = read.encoding;
   read.tokens = model.tokenizer().tokens(e);
   for (std::size_t t = 0; t < e.size(); ++t) {

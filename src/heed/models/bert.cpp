@@ -30,7 +30,8 @@ void read_common_fields(ConfigReader& reader, BertConfig& config) {
   block.hidden_size = reader.size("hidden_size", block.hidden_size, 1, 1 << 20);
   config.embedding_size = block.hidden_size;
   config.stack.layers = reader.size("num_hidden_layers", config.stack.layers, 1, 10'000);
-  block.attention.heads = reader.divisor("num_attention_heads", block.attention.heads, "hidden_size", block.hidden_size);
+  block.attention.heads =
+      reader.divisor("num_attention_heads", block.attention.heads, "hidden_size", block.hidden_size);
   block.feed_forward.intermediate_size = reader.size("intermediate_size", block.feed_forward.intermediate_size);
   config.position_rows = reader.size("max_position_embeddings", config.position_rows);
   block.norm.epsilon = reader.positive("layer_norm_eps", block.norm.epsilon);
@@ -248,31 +249,30 @@ void read_bert(ConfigReader& reader, ModelConfig& config) {
   const double dropout = read_bert_fields(reader, bert);
   describe(config, reader, bert, bert_names());
   const auto pooler = HeadConfig::Input::pooler;
-  config.heads = {{.kind = HeadKind::sequence_classification,
-                   .input = pooler,
-                   .dropout = dropout,
-                   .names = {{"output", "classifier"}}},
-                  token_head(HeadKind::token_classification, "classifier", dropout),
-                  {.kind = HeadKind::masked_lm,
-                   .dense_size = bert.hidden_size(),
-                   .activation = bert.activation(),
-                   .norm = bert.stack.block.norm,
-                   .tied = bert.tie_word_embeddings,
-                   .names = {{"dense", "cls.predictions.transform.dense"},
-                             {"norm", "cls.predictions.transform.LayerNorm"},
-                             {"output.weight", "cls.predictions.decoder.weight"},
-                             {"output.bias", "cls.predictions.bias"}},
-                   .copies = {{"", "cls.predictions.decoder.weight"},
-                              {"cls.predictions.bias", "cls.predictions.decoder.bias"}}},
-                  token_head(HeadKind::question_answering, "qa_outputs", 0),
-                  {.kind = HeadKind::next_sentence, .input = pooler, .names = {{"output", "cls.seq_relationship"}}}};
+  config.heads = {
+      {.kind = HeadKind::sequence_classification,
+       .input = pooler,
+       .dropout = dropout,
+       .names = {{"output", "classifier"}}},
+      token_head(HeadKind::token_classification, "classifier", dropout),
+      {.kind = HeadKind::masked_lm,
+       .dense_size = bert.hidden_size(),
+       .activation = bert.activation(),
+       .norm = bert.stack.block.norm,
+       .tied = bert.tie_word_embeddings,
+       .names = {{"dense", "cls.predictions.transform.dense"},
+                 {"norm", "cls.predictions.transform.LayerNorm"},
+                 {"output.weight", "cls.predictions.decoder.weight"},
+                 {"output.bias", "cls.predictions.bias"}},
+       .copies = {{"", "cls.predictions.decoder.weight"}, {"cls.predictions.bias", "cls.predictions.decoder.bias"}}},
+      token_head(HeadKind::question_answering, "qa_outputs", 0),
+      {.kind = HeadKind::next_sentence, .input = pooler, .names = {{"output", "cls.seq_relationship"}}}};
 }
 
 }  // namespace
 
 const ModelFamily& bert_family() {
-  static const ModelFamily family{
-      .model_type = "bert", .class_name = "Bert", .prefix = "bert.", .read = read_bert};
+  static const ModelFamily family{.model_type = "bert", .class_name = "Bert", .prefix = "bert.", .read = read_bert};
   return family;
 }
 

@@ -136,8 +136,7 @@ void save_model(Model& model, const fs::path& folder, const Json& fields) {
     }
     // HuggingFace leaves out the prefix where there is no head.
     const bool bare = model.head() == HeadKind::none;
-    tensors.emplace(bare ? tensor.name.substr(model.config().family->prefix.size()) : tensor.name,
-                    values.contiguous());
+    tensors.emplace(bare ? tensor.name.substr(model.config().family->prefix.size()) : tensor.name, values.contiguous());
   }
   Json config = model.config().source;
   config["architectures"] = {model.architecture()};

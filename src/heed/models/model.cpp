@@ -27,9 +27,7 @@ std::string_view to_string(ParameterPlace::Part part) {
 }
 
 Model::Model(ModelConfig config, HeadKind head, bool with_pooler, std::shared_ptr<Backbone> backbone)
-    : config_(std::move(config)),
-      head_kind_(head),
-      backbone_(backbone ? std::move(backbone) : backbone_of(config_)) {
+    : config_(std::move(config)), head_kind_(head), backbone_(backbone ? std::move(backbone) : backbone_of(config_)) {
   const HeadConfig* description = head == HeadKind::none ? nullptr : &config_.head_config(head);
   if (with_pooler || (description && description->input == HeadConfig::Input::pooler)) {
     const std::int64_t size = config_.info.hidden_size;

@@ -59,8 +59,8 @@ struct SizeCheck {
   std::string tensor;  // published, without the family's prefix
   std::size_t axis;
   std::int64_t size;
-  std::string field;      // of config.json that says so
-  std::string reason{};   // why there must be such a tensor; "" if every model has it
+  std::string field;     // of config.json that says so
+  std::string reason{};  // why there must be such a tensor; "" if every model has it
 };
 
 // For people, and for whoever feeds the model.
@@ -70,10 +70,10 @@ struct ModelInfo {
   std::int64_t layers = 0, heads = 0;
   std::int64_t attention_layers = 0;  // how often a forward pass attends
   bool shared_layers = false;
-  std::int64_t type_vocab_size = 0;    // kinds of tokens that it tells apart; 0: none
-  std::int64_t position_rows = 0;      // of a table of positions; 0: there is none
-  std::int64_t max_tokens = 0;         // the longest sequence
-  std::string positions{};             // "absolute"
+  std::int64_t type_vocab_size = 0;  // kinds of tokens that it tells apart; 0: none
+  std::int64_t position_rows = 0;    // of a table of positions; 0: there is none
+  std::int64_t max_tokens = 0;       // the longest sequence
+  std::string positions{};           // "absolute"
 };
 
 struct ModelFamily {

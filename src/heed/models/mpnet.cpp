@@ -39,8 +39,7 @@ void read_mpnet(ConfigReader& reader, ModelConfig& config) {
 }  // namespace
 
 const ModelFamily& mpnet_family() {
-  static const ModelFamily family{
-      .model_type = "mpnet", .class_name = "MPNet", .prefix = "mpnet.", .read = read_mpnet};
+  static const ModelFamily family{.model_type = "mpnet", .class_name = "MPNet", .prefix = "mpnet.", .read = read_mpnet};
   return family;
 }
 

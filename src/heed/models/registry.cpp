@@ -9,8 +9,8 @@ namespace heed {
 namespace {
 
 std::vector<const ModelFamily*>& families() {
-  static std::vector<const ModelFamily*> list = {&albert_family(), &bert_family(),    &distilbert_family(),
-                                                 &electra_family(), &mpnet_family(), &roberta_family(),
+  static std::vector<const ModelFamily*> list = {&albert_family(),     &bert_family(),  &distilbert_family(),
+                                                 &electra_family(),    &mpnet_family(), &roberta_family(),
                                                  &xlm_roberta_family()};
   return list;
 }

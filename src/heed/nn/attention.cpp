@@ -36,8 +36,8 @@ Tensor watched(const Context& context, const Run& run, const Input& input) {
   const AttentionInput seen = input();
   for (std::int64_t b = 0; b < seen.queries.sequences(); ++b) {
     for (std::int64_t head = 0; head < seen.q.size(1); ++head) {
-      context.tap_weights(
-          b, head, [&] { return attention_rows(seen, summary.log_sum, b, head, 0, seen.queries.length(b)); });
+      context.tap_weights(b, head,
+                          [&] { return attention_rows(seen, summary.log_sum, b, head, 0, seen.queries.length(b)); });
     }
   }
   context.tap(Tap::Kind::entropy, summary.entropy);

@@ -10,14 +10,14 @@ namespace heed {
 
 // What one layer's heads looked at. N tokens, H heads, K links.
 struct LayerAttention {
-  Tensor entropy{}, maximum{};          // [N, H]; entropy in nats
-  Tensor link_keys{}, link_weights{};   // [N, H, K]
+  Tensor entropy{}, maximum{};         // [N, H]; entropy in nats
+  Tensor link_keys{}, link_weights{};  // [N, H, K]
 };
 
 class AttentionRecord : public Probe {
  public:
-  // Called for each sequence and head with its whole matrix [queries, keys]: row i is where query i looks. The tensor is
-  // the callee's to keep or to drop; one is alive at a time if it is dropped.
+  // Called for each sequence and head with its whole matrix [queries, keys]: row i is where query i looks. The tensor
+  // is the callee's to keep or to drop; one is alive at a time if it is dropped.
   using UseWeights = std::function<void(const Tap& tap, const Tensor& weights)>;
 
   explicit AttentionRecord(UseWeights use = {}, Tap::Part part = Tap::Part::encoder)
@@ -25,21 +25,26 @@ class AttentionRecord : public Probe {
 
   const std::vector<LayerAttention>& layers() const { return layers_; }
 
-  bool wants(const Tap& tap) const override {
-    return use_ && tap.kind == Tap::Kind::weights && tap.part == part_;
-  }
+  bool wants(const Tap& tap) const override { return use_ && tap.kind == Tap::Kind::weights && tap.part == part_; }
   void on_tensor(const Tap& tap, const Tensor& value) override {
-    if (tap.part != part_ || tap.layer < 0) return;
-    if (tap.kind == Tap::Kind::weights) return use_(tap, value);
-    const auto layer = static_cast<std::size_t>(tap.layer);
-    if (layer >= layers_.size()) layers_.resize(layer + 1);
-    if (tap.kind == Tap::Kind::entropy) layers_[layer].entropy = value.detach();
-    if (tap.kind == Tap::Kind::maximum) layers_[layer].maximum = value.detach();
-    if (tap.kind == Tap::Kind::link_keys) layers_[layer].link_keys = value.detach();
-    if (tap.kind == Tap::Kind::link_weights) layers_[layer].link_weights = value.detach();
+    if (tap.part != part_) return;
+    switch (tap.kind) {
+      case Tap::Kind::weights: use_(tap, value); break;
+      case Tap::Kind::entropy: layer(tap).entropy = value.detach(); break;
+      case Tap::Kind::maximum: layer(tap).maximum = value.detach(); break;
+      case Tap::Kind::link_keys: layer(tap).link_keys = value.detach(); break;
+      case Tap::Kind::link_weights: layer(tap).link_weights = value.detach(); break;
+      default: break;  // not of attention
+    }
   }
 
  private:
+  LayerAttention& layer(const Tap& tap) {
+    const auto number = static_cast<std::size_t>(tap.layer);
+    if (number >= layers_.size()) layers_.resize(number + 1);
+    return layers_[number];
+  }
+
   UseWeights use_;
   Tap::Part part_;
   std::vector<LayerAttention> layers_;

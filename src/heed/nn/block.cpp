@@ -24,8 +24,8 @@ AttentionConfig cross_of(AttentionConfig config) {
 
 double BlockConfig::operations(const Offsets& offsets) const {
   const auto width = static_cast<double>(hidden_size);
-  const auto inner = static_cast<double>(feed_forward.intermediate_size > 0 ? feed_forward.intermediate_size
-                                                                            : 4 * hidden_size);
+  const auto inner =
+      static_cast<double>(feed_forward.intermediate_size > 0 ? feed_forward.intermediate_size : 4 * hidden_size);
   const auto head = static_cast<double>(attention.head_size(hidden_size));
   const double queries = head * static_cast<double>(attention.heads),
                keys = head * static_cast<double>(attention.key_head_count());

@@ -23,8 +23,7 @@ class EncoderDecoder : public Module {
   Packed encode(const Packed& source, const Context& context) const;
   // Logits [N, target vocabulary]; row t predicts the token after target token t. With a state `target` are only the
   // new tokens of each sequence. A memory that was projected once, by project(), gives the same bits.
-  Tensor decode(const Packed& target, const Memory& memory, const Context& context,
-                DecodeState* state = nullptr) const;
+  Tensor decode(const Packed& target, const Memory& memory, const Context& context, DecodeState* state = nullptr) const;
   Memory project(const Packed& memory) const { return decoder_.project({memory}); }
   DecodeState start() const { return decoder_.start(); }
   void visit(Visitor& visitor) override;

@@ -197,9 +197,11 @@ class AnswerRun : public TrainableRun {
 Fields AnswerOptions::fields() {
   Fields list;
   list.push_back(Field("top_k", top_k, "a list of so many answers").at_least(1).only_for(kForPredict));
-  list.push_back(Field("max_answer_tokens", max_answer_tokens, "longest answer; 0: 15 tokens, 30 where answers are scored")
-                     .at_least(0));
-  list.push_back(Field("max_tokens", max_tokens, "tokens of a window over a long context, question included").at_least(16));
+  list.push_back(
+      Field("max_answer_tokens", max_answer_tokens, "longest answer; 0: 15 tokens, 30 where answers are scored")
+          .at_least(0));
+  list.push_back(
+      Field("max_tokens", max_tokens, "tokens of a window over a long context, question included").at_least(16));
   list.push_back(Field("stride", stride, "tokens that windows over a long context share").at_least(0));
   list.push_back(Field("null_answer", null_answer, "some questions have no answer (SQuAD 2): \"\" may be it"));
   list.push_back(Field("null_threshold", null_threshold,
@@ -218,7 +220,8 @@ std::vector<std::vector<Answer>> answer(const LoadedModel& model, const std::vec
   for (const Field& field : checked.fields()) field.check("[answer]");
   std::vector<Row> rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    rows.push_back({.text = questions[i].question, .pair = questions[i].context, .file = "[answer] question", .line = i});
+    rows.push_back(
+        {.text = questions[i].question, .pair = questions[i].context, .file = "[answer] question", .line = i});
   }
   const AnswerRun run(model.setup(), options);
   return results_of(run_task(model, run, std::move(rows)), &Answered::answers);
@@ -228,8 +231,7 @@ const Task& answer_task() {
   static const Task task{
       .name = "answer",
       .verb = "answer",
-      .summary =
-          "the words of a text that answer a question: {\"answer\", \"score\", \"start\", \"end\"} per line",
+      .summary = "the words of a text that answer a question: {\"answer\", \"score\", \"start\", \"end\"} per line",
       .example = "heed answer --model bert-squad --question \"Where does she live?\" \"Clara lives in Berkeley.\"",
       .request = {{.name = "question", .row = RowField::text, .help = "the question"},
                   {.name = "context", .row = RowField::pair, .help = "texts to look for the answer in"}},

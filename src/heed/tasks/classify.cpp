@@ -217,29 +217,29 @@ std::vector<std::vector<LabelScore>> classify(const LoadedModel& model, const st
 }
 
 const Task& classify_task() {
-  static const Task task{
-      .name = "classify",
-      .verb = "classify",
-      .summary = "the labels of texts, best first: [{\"label\", \"score\"}, ...] per line",
-      .example = "heed classify --model bert-tiny-toxicity \"what a lovely day\"",
-      .request = {{.name = "text_pair",
-                   .row = RowField::pair,
-                   .help = "second text, for models that judge pairs",
-                   .optional = true,
-                   .flag = "--pair"},
-                  {.name = "text", .row = RowField::text, .help = "the texts"}},
-      .supports =
-          [](const Model& model) {
-            return model.head() == HeadKind::sequence_classification || model.head() == HeadKind::next_sentence;
-          },
-      .options = option_list<ClassifyOptions>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<ClassifyRun>(setup, options_from<ClassifyOptions>(options));
-      },
-      .rows = {RowField::text},
-      .sample_data = ".tsv",
-      .head = HeadKind::sequence_classification,
-      .shares_input = true};
+  static const Task task{.name = "classify",
+                         .verb = "classify",
+                         .summary = "the labels of texts, best first: [{\"label\", \"score\"}, ...] per line",
+                         .example = "heed classify --model bert-tiny-toxicity \"what a lovely day\"",
+                         .request = {{.name = "text_pair",
+                                      .row = RowField::pair,
+                                      .help = "second text, for models that judge pairs",
+                                      .optional = true,
+                                      .flag = "--pair"},
+                                     {.name = "text", .row = RowField::text, .help = "the texts"}},
+                         .supports =
+                             [](const Model& model) {
+                               return model.head() == HeadKind::sequence_classification ||
+                                      model.head() == HeadKind::next_sentence;
+                             },
+                         .options = option_list<ClassifyOptions>(),
+                         .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+                           return std::make_unique<ClassifyRun>(setup, options_from<ClassifyOptions>(options));
+                         },
+                         .rows = {RowField::text},
+                         .sample_data = ".tsv",
+                         .head = HeadKind::sequence_classification,
+                         .shares_input = true};
   return task;
 }
 

@@ -90,9 +90,10 @@ class EmbedRun : public TrainableRun {
   // Without a loss that is asked for, scores decide: they are what the cosines should be.
   void learn(const Row& row) override {
     if (options_.loss.empty() && row.score) contrastive_ = false;
-    HEED_CHECK_AS(bad_format, options_.loss != "contrastive" || !row.score, row.file, ":", row.line,
-                  ": has a score, but the contrastive loss takes every pair for a right one; set the loss to cosine, or "
-                  "leave the score out");
+    HEED_CHECK_AS(
+        bad_format, options_.loss != "contrastive" || !row.score, row.file, ":", row.line,
+        ": has a score, but the contrastive loss takes every pair for a right one; set the loss to cosine, or "
+        "leave the score out");
   }
 
   std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
@@ -212,11 +213,12 @@ Fields EmbedOptions::fields() {
   list.push_back(Field("normalize", normalize, "vectors of length 1; default: what the model's folder says")
                      .only_for(kForPredict));
   list.push_back(Field("prompt", prompt, "name of one of the folder's prompts").only_for(kForPredict | kForEvaluate));
-  list.push_back(Field("loss", loss,
-                       "contrastive (the other pairs of the batch are wrong) or cosine (data.score); default: cosine if "
-                       "there are scores")
-                     .one_of({"", "contrastive", "cosine"})
-                     .only_for(kForTrain | kForEvaluate));
+  list.push_back(
+      Field("loss", loss,
+            "contrastive (the other pairs of the batch are wrong) or cosine (data.score); default: cosine if "
+            "there are scores")
+          .one_of({"", "contrastive", "cosine"})
+          .only_for(kForTrain | kForEvaluate));
   list.push_back(
       Field("scale", scale, "contrastive: cosines are multiplied by this").only_for(kForTrain | kForEvaluate));
   list.push_back(Field("score_range", score_range, "cosine: the score that stands for a cosine of 1")
@@ -230,7 +232,8 @@ EmbedPlan::EmbedPlan(const TaskSetup& setup, const EmbedOptions& options) {
   pooling = options.pooling.empty() ? settings.pooling : pooling_named(options.pooling);
   normalize = options.normalize.value_or(settings.normalize);
   prompt = prompt_text(settings, options.prompt);
-  const auto limit = static_cast<std::size_t>(settings.max_tokens.value_or(static_cast<std::int64_t>(setup.max_tokens)));
+  const auto limit =
+      static_cast<std::size_t>(settings.max_tokens.value_or(static_cast<std::int64_t>(setup.max_tokens)));
   max_tokens = std::min(limit, setup.max_tokens);
   if (settings.include_prompt || prompt.empty() || pooling == SentencePooling::cls) return;
   // sentence-transformers' rule: as many as the prompt has by itself, without the special token after it.
@@ -283,20 +286,19 @@ Tensor embed(const LoadedModel& model, const std::vector<std::string>& texts, co
 }
 
 const Task& embed_task() {
-  static const Task task{
-      .name = "embed",
-      .verb = "embed",
-      .summary = "texts to vectors: {\"embedding\": [...]} per line",
-      .example = "heed embed --model all-MiniLM-L6-v2 \"a text\" \"another\"",
-      .request = {{.name = "text", .row = RowField::text, .help = "the texts"}},
-      .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
-      .options = option_list<EmbedOptions>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<EmbedRun>(setup, options_from<EmbedOptions>(options));
-      },
-      .rows = {RowField::text},
-      .sample_data = ".csv",
-      .head = HeadKind::none};
+  static const Task task{.name = "embed",
+                         .verb = "embed",
+                         .summary = "texts to vectors: {\"embedding\": [...]} per line",
+                         .example = "heed embed --model all-MiniLM-L6-v2 \"a text\" \"another\"",
+                         .request = {{.name = "text", .row = RowField::text, .help = "the texts"}},
+                         .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
+                         .options = option_list<EmbedOptions>(),
+                         .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+                           return std::make_unique<EmbedRun>(setup, options_from<EmbedOptions>(options));
+                         },
+                         .rows = {RowField::text},
+                         .sample_data = ".csv",
+                         .head = HeadKind::none};
   return task;
 }
 

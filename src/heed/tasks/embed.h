@@ -1,5 +1,5 @@
-// A text as one vector. Learned from pairs: contrastive, the second text of a pair is to be nearer to the first than the
-// second texts of all other pairs of the batch; or cosine, the cosine of the two is to be the score.
+// A text as one vector. Learned from pairs: contrastive, the second text of a pair is to be nearer to the first than
+// the second texts of all other pairs of the batch; or cosine, the cosine of the two is to be the score.
 #pragma once
 
 #include <optional>

@@ -136,7 +136,9 @@ class MlmRun : public TrainableRun {
     all.expected_numbers.push_back(static_cast<const Filled&>(finding).tokens);
   }
   Evaluation metrics(const Comparison& all, double loss) const override {
-    const auto sum = [](const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); };
+    const auto sum = [](const std::vector<double>& values) {
+      return std::accumulate(values.begin(), values.end(), 0.0);
+    };
     const double tokens = sum(all.expected_numbers);
     return {.metrics = {{"perplexity", perplexity(loss, 1)}, {"accuracy", sum(all.found_numbers) / tokens}},
             .details = {{"tokens", tokens}}};
@@ -221,8 +223,7 @@ Fields MlmOptions::fields() {
   return list;
 }
 
-std::vector<FilledText> fill_mask(const LoadedModel& model, const std::vector<std::string>& texts,
-                                  std::int64_t top_k) {
+std::vector<FilledText> fill_mask(const LoadedModel& model, const std::vector<std::string>& texts, std::int64_t top_k) {
   std::vector<Row> rows;
   for (const std::string& text : texts) rows.push_back({.text = text});
   return results_of(run_task(model, *model.make(mlm_task(), {{"top_k", top_k}}), std::move(rows)), &Filled::text);
@@ -232,12 +233,9 @@ const Task& mlm_task() {
   static const Task task{
       .name = "mlm",
       .verb = "fill-mask",
-      .summary =
-          "the likeliest words for a mask: [{\"token_str\", \"token\", \"score\", \"sequence\"}, ...] per line",
+      .summary = "the likeliest words for a mask: [{\"token_str\", \"token\", \"score\", \"sequence\"}, ...] per line",
       .example = "heed fill-mask --model bert-base-uncased \"The capital of France is [MASK].\"",
-      .request = {{.name = "text",
-                   .row = RowField::text,
-                   .help = "texts with the model's mask, [MASK] or <mask>"}},
+      .request = {{.name = "text", .row = RowField::text, .help = "texts with the model's mask, [MASK] or <mask>"}},
       .supports = [](const Model& model) { return model.head() == HeadKind::masked_lm; },
       .options = option_list<MlmOptions>(),
       .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {

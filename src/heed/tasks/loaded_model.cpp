@@ -71,9 +71,9 @@ LoadedModel::LoadedModel(const fs::path& directory, std::size_t token_budget)
     : parts_(std::make_shared<const Parts>(directory, token_budget)) {}
 
 void LoadedModel::require(const Task& task) const {
-  HEED_CHECK(task.supports(model()), "[", task.verb, "] the model of ", folder().path().string(), " is a ",
-             model().architecture(), " with ", labels().size(), labels().size() == 1 ? " label" : " labels",
-             " and cannot do this; heed info shows what it is good for");
+  HEED_CHECK(task.supports(model()), "[", task.verb, "] the model of ", folder().path().string(), " is for ",
+             to_string(model().head()), " (", model().architecture(), ", ", labels().size(),
+             labels().size() == 1 ? " label" : " labels", ") and cannot do this; heed info tells what it can do");
 }
 
 TaskSetup LoadedModel::setup() const {

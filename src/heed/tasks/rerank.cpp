@@ -47,8 +47,7 @@ class RerankRun : public TaskRun {
   void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
     for (std::size_t i = 0; i < findings.size(); ++i) {
       const double score = label_scores(problem_, std::span(part.logits.data<float>() + i, 1))[0];
-      static_cast<Ranking&>(*findings[i])
-          .ranked.push_back({part.batch.samples[i].window, static_cast<float>(score)});
+      static_cast<Ranking&>(*findings[i]).ranked.push_back({part.batch.samples[i].window, static_cast<float>(score)});
     }
   }
 

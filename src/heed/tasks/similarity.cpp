@@ -70,18 +70,20 @@ std::vector<float> similarity(const LoadedModel& model, const std::string& sourc
 }
 
 const Task& similarity_task() {
-  static const Task task{
-      .name = "similarity",
-      .verb = "similarity",
-      .summary = "how alike texts are: a list of cosines between the first text and each other",
-      .example = "heed similarity --model all-MiniLM-L6-v2 \"a cat\" \"a kitten\" \"a car\"",
-      .request = {{.name = "source_sentence", .row = RowField::text, .help = "the text to compare with", .first_text = true},
-                  {.name = "sentences", .row = RowField::texts, .help = "the other texts"}},
-      .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
-      .options = option_list<SimilarityOptions>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<SimilarityRun>(setup, options_from<SimilarityOptions>(options));
-      }};
+  static const Task task{.name = "similarity",
+                         .verb = "similarity",
+                         .summary = "how alike texts are: a list of cosines between the first text and each other",
+                         .example = "heed similarity --model all-MiniLM-L6-v2 \"a cat\" \"a kitten\" \"a car\"",
+                         .request = {{.name = "source_sentence",
+                                      .row = RowField::text,
+                                      .help = "the text to compare with",
+                                      .first_text = true},
+                                     {.name = "sentences", .row = RowField::texts, .help = "the other texts"}},
+                         .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
+                         .options = option_list<SimilarityOptions>(),
+                         .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+                           return std::make_unique<SimilarityRun>(setup, options_from<SimilarityOptions>(options));
+                         }};
   return task;
 }
 

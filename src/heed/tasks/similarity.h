@@ -9,7 +9,7 @@
 namespace heed {
 
 struct SimilarityOptions {
-  std::string pooling{};                // as EmbedOptions
+  std::string pooling{};  // as EmbedOptions
   std::optional<std::string> prompt{};
   Fields fields();
 };

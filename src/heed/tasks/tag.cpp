@@ -15,7 +15,10 @@ namespace {
 class Tagged : public Finding {
  public:
   Tagged(const Row& row, const std::string& label_of_nothing, std::size_t window_stride)
-      : words(row.words), labels(row.words.size(), label_of_nothing), seen_in(row.words.size()), stride(window_stride) {}
+      : words(row.words),
+        labels(row.words.size(), label_of_nothing),
+        seen_in(row.words.size()),
+        stride(window_stride) {}
 
   void finish() override {
     std::size_t first_index = 0;  // tokens of the text before a window: the earlier windows, less what they share
@@ -92,9 +95,9 @@ class TagRun : public TrainableRun {
       if (!words[t]) continue;
       const std::string& label = row.labels[*words[t]];
       if (words[t] != last) {
-        result.classes[t] = labels_.index_of(label, row);
+        result.classes[t] = class_of(label, row);
       } else if (options_.all_tokens) {
-        result.classes[t] = labels_.index_of(continued(label), row);
+        result.classes[t] = class_of(continued(label), row);
       }
       last = words[t];
     }
@@ -150,6 +153,10 @@ class TagRun : public TrainableRun {
   std::string continued(const std::string& label) const {
     return label.starts_with("B-") && labels_.contains(inside_of(label)) ? inside_of(label) : label;
   }
+  // A label that a model does not know cannot be learned, and counts as wrong where it is expected.
+  std::int64_t class_of(const std::string& label, const Row& row) const {
+    return setup_.labels.empty() || labels_.contains(label) ? labels_.index_of(label, row) : kNoTarget;
+  }
   // A strict scheme is asked for by name; by default the labels show whether they spell entities.
   bool scores_entities() const {
     if (!options_.metric.empty()) return options_.metric == "entity";
@@ -162,21 +169,19 @@ class TagRun : public TrainableRun {
     for (std::size_t word = 0; word < first.size(); ++word) {
       if (!first[word] || (tagged.seen_in[word] && *tagged.seen_in[word] < sample.window)) continue;
       const float* scores = logits + *first[word] * labels_.size();
-      tagged.labels[word] = labels_[static_cast<std::size_t>(
-          std::max_element(scores, scores + labels_.size()) - scores)];
+      tagged.labels[word] =
+          labels_[static_cast<std::size_t>(std::max_element(scores, scores + labels_.size()) - scores)];
       tagged.seen_in[word] = sample.window;
     }
   }
 
   void find_entities(const Sample& sample, const float* logits, Tagged& tagged) const {
     const text::Encoding& encoding = sample.sequences[0];
-    const auto special =
-        std::accumulate(encoding.special_mask.begin(), encoding.special_mask.end(), std::size_t{0});
+    const auto special = std::accumulate(encoding.special_mask.begin(), encoding.special_mask.end(), std::size_t{0});
     Tagged::Window& window = tagged.window(sample.window);
     window.tokens = encoding.size() - special;
-    window.entities = aggregate(tag_tokens(sample, logits), labels_.list(), aggregation_, [&](auto tokens) {
-      return setup_.tokenizer.decode_tokens(std::move(tokens));
-    });
+    window.entities = aggregate(tag_tokens(sample, logits), labels_.list(), aggregation_,
+                                [&](auto tokens) { return setup_.tokenizer.decode_tokens(std::move(tokens)); });
     std::erase_if(window.entities, [&](const Entity& entity) {
       return std::ranges::find(options_.ignored, entity.label) != options_.ignored.end();
     });
@@ -224,13 +229,12 @@ Fields TagOptions::fields() {
   list.push_back(Field("stride", stride, "tokens that the windows over a long text share; -1: a quarter of a window")
                      .at_least(-1)
                      .only_for(kForPredict | kForEvaluate));
-  list.push_back(
-      Field("metric", metric, "entity or accuracy; default: entity if the labels are B-, I-, O")
-          .one_of({"", "entity", "accuracy"})
-          .only_for(kForTrain | kForEvaluate));
-  list.push_back(
-      Field("all_tokens", all_tokens, "the further tokens of a word are labelled too, B- as I-; else its first one alone")
-          .only_for(kForTrain));
+  list.push_back(Field("metric", metric, "entity or accuracy; default: entity if the labels are B-, I-, O")
+                     .one_of({"", "entity", "accuracy"})
+                     .only_for(kForTrain | kForEvaluate));
+  list.push_back(Field("all_tokens", all_tokens,
+                       "the further tokens of a word are labelled too, B- as I-; else its first one alone")
+                     .only_for(kForTrain));
   list.push_back(Field("scheme", scheme, "conll (lenient), or strictly iob1, iob2, ioe1, ioe2, iobes or bilou")
                      .one_of({"conll", "iob1", "iob2", "ioe1", "ioe2", "iobes", "bilou"})
                      .only_for(kForEvaluate));
@@ -256,8 +260,7 @@ const Task& tag_task() {
   static const Task task{
       .name = "tag",
       .verb = "tag",
-      .summary =
-          "labelled words of texts: [{\"entity_group\", \"score\", \"word\", \"start\", \"end\"}, ...] per line",
+      .summary = "labelled words of texts: [{\"entity_group\", \"score\", \"word\", \"start\", \"end\"}, ...] per line",
       .example = "heed tag --model bert-base-NER \"Wolfgang lives in Berlin\"",
       .request = {{.name = "words",
                    .row = RowField::words,

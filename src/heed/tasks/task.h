@@ -183,7 +183,7 @@ struct Task {
 
 // The table, and what tests and users add to it before they use it.
 std::span<const Task* const> tasks();
-void add_task(const Task& task);             // must outlive all use
+void add_task(const Task& task);               // must outlive all use
 const Task* find_task(std::string_view name);  // by name or verb; null if there is none
 // Throws invalid_argument with the known names.
 const Task& task_named(std::string_view name);

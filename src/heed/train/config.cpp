@@ -139,14 +139,19 @@ Fields TrainConfig::fields() {
   add(Field("task", task, trainable_tasks()));
   add(Field("output", output, "folder for the model, checkpoints and logs"));
   add(Field("seed", seed, "same seed, same data, same config: same bytes"));
-  add(Field("threads", threads, "0: all of the machine; the result does not depend on it").where([this] { return threads >= 0 && threads <= 4096; }, "0 to 4096"));
+  add(Field("threads", threads, "0: all of the machine; the result does not depend on it")
+          .where([this] { return threads >= 0 && threads <= 4096; }, "0 to 4096"));
   add(Field("model.from", model.from, "a HuggingFace folder to start from"));
-  add(Field("model.architecture", model.architecture, "or fields of a config.json (model_type, hidden_size ...) to start from nothing"));
-  add(Field("model.max_tokens", model.max_tokens, "longest sequence; 0: what the model and its tokenizer allow").at_least(0));
-  add(Field("model.freeze", model.freeze, "parameters whose name begins so are not trained: encoder.word, encoder.layer.0."));
+  add(Field("model.architecture", model.architecture,
+            "or fields of a config.json (model_type, hidden_size ...) to start from nothing"));
+  add(Field("model.max_tokens", model.max_tokens, "longest sequence; 0: what the model and its tokenizer allow")
+          .at_least(0));
+  add(Field("model.freeze", model.freeze,
+            "parameters whose name begins so are not trained: encoder.word, encoder.layer.0."));
   add(Field("model.recompute", model.recompute, "gradient checkpointing: less memory, a third more work"));
   add(Field("tokenizer.from", tokenizer.from, "a folder; default: model.from"));
-  add(Field("tokenizer.train", tokenizer.train, "or train one first: wordpiece, bpe, unigram or wordlevel").one_of({"", "wordpiece", "bpe", "unigram", "wordlevel"}));
+  add(Field("tokenizer.train", tokenizer.train, "or train one first: wordpiece, bpe, unigram or wordlevel")
+          .one_of({"", "wordpiece", "bpe", "unigram", "wordlevel"}));
   add(Field("tokenizer.vocab_size", tokenizer.vocab_size, "of a trained tokenizer"));
   add(Field("tokenizer.files", tokenizer.files, "text to train the tokenizer on; default: the texts of data.train"));
   add(Field("data.train", data.train, "files to learn from"));
@@ -158,19 +163,24 @@ Fields TrainConfig::fields() {
   add(Field("data.words", data.words, "of the words of a tagged sentence"));
   add(Field("data.label", data.label, "of the label, or of the tags"));
   add(Field("data.score", data.score, "of the number for regression and similarity"));
-  add(Field("data.label_separator", data.label_separator, "splits a label field into several labels").where([this] { return data.label_separator.size() <= 1; }, "one character"));
+  add(Field("data.label_separator", data.label_separator, "splits a label field into several labels")
+          .where([this] { return data.label_separator.size() <= 1; }, "one character"));
   add(Field("data.header", data.header, "tsv, csv: the first row names the columns"));
   add(Field("data.label_first", data.label_first, "lines: \"label text\""));
   add(Field("data.max_bad_rows", data.max_bad_rows, "malformed rows to skip before giving up").at_least(0));
-  add(Field("heads", heads, "further heads on the same encoder: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", \"weight\": 1}]"));
+  add(Field("heads", heads,
+            "further heads on the same encoder: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", "
+            "\"weight\": 1}]"));
   add(Field("epochs", epochs, "times through data.train").at_least(1));
   add(Field("max_steps", max_steps, "stop after so many; 0: no limit").at_least(0));
   add(Field("batch.tokens", batch.tokens, "most tokens of a batch").at_least(1));
   add(Field("batch.sequences", batch.sequences, "most examples of a batch; 0: no limit").at_least(0));
-  add(Field("batch.accumulate", batch.accumulate, "batches of a step; the step is that of one large batch").at_least(1));
+  add(Field("batch.accumulate", batch.accumulate, "batches of a step; the step is that of one large batch")
+          .at_least(1));
   add(Field("batch.shuffle", batch.shuffle, "false: the order of the files"));
   add(Field("batch.by_length", batch.by_length, "examples of like length together, batches in random order"));
-  add(Field("optimizer.name", optimizer.name, "adamw, adam, sgd, adagrad or rmsprop").one_of({"adamw", "adam", "sgd", "adagrad", "rmsprop"}));
+  add(Field("optimizer.name", optimizer.name, "adamw, adam, sgd, adagrad or rmsprop")
+          .one_of({"adamw", "adam", "sgd", "adagrad", "rmsprop"}));
   add(Field("optimizer.learning_rate", optimizer.learning_rate, "after the warm-up").at_least(0));
   add(Field("optimizer.weight_decay", optimizer.weight_decay, "not of biases and norms"));
   add(Field("optimizer.beta1", optimizer.beta1, "adam"));
@@ -178,13 +188,17 @@ Fields TrainConfig::fields() {
   add(Field("optimizer.epsilon", optimizer.epsilon, "adam"));
   add(Field("optimizer.momentum", optimizer.momentum, "sgd"));
   add(Field("optimizer.clip", optimizer.clip, "largest norm of the gradient; 0: no limit").at_least(0));
-  add(Field("optimizer.layer_decay", optimizer.layer_decay, "learning rate of a layer against the next one's: 0.9").where([this] { return optimizer.layer_decay > 0 && optimizer.layer_decay <= 1; }, "above 0, at most 1"));
+  add(Field("optimizer.layer_decay", optimizer.layer_decay, "learning rate of a layer against the next one's: 0.9")
+          .where([this] { return optimizer.layer_decay > 0 && optimizer.layer_decay <= 1; }, "above 0, at most 1"));
   add(Field("schedule.decay", schedule.decay, "linear, cosine or constant").one_of({"linear", "cosine", "constant"}));
   add(Field("schedule.warmup", schedule.warmup, "share of all steps if below 1, else steps").at_least(0));
-  add(Field("ema", ema, "0.999: keep and save a moving average of the weights; 0: no").where([this] { return ema >= 0 && ema < 1; }, "0 to below 1"));
-  add(Field("lora.rank", lora.rank, "train low-rank additions instead of the weights; merged on saving; 0: no").at_least(0));
+  add(Field("ema", ema, "0.999: keep and save a moving average of the weights; 0: no")
+          .where([this] { return ema >= 0 && ema < 1; }, "0 to below 1"));
+  add(Field("lora.rank", lora.rank, "train low-rank additions instead of the weights; merged on saving; 0: no")
+          .at_least(0));
   add(Field("lora.alpha", lora.alpha, "the addition is alpha / rank * B A"));
-  add(Field("lora.targets", lora.targets, "weights whose name contains one of these; attention.output, feed_forward.up ... are others"));
+  add(Field("lora.targets", lora.targets,
+            "weights whose name contains one of these; attention.output, feed_forward.up ... are others"));
   add(Field("evaluate.every", evaluate.every, "steps; 0: after each epoch").at_least(0));
   add(Field("evaluate.patience", evaluate.patience, "stop after so many evaluations without a better one; 0: never"));
   add(Field("evaluate.metric", evaluate.metric, "what better means; default: the task's own"));

@@ -6,6 +6,21 @@
 #include "heed/train/head_plan.h"
 
 namespace heed {
+namespace {
+
+// The config of the run that wrote the folder.
+std::optional<TrainConfig> trained_config(const LoadedModel& model) {
+  const std::filesystem::path file = model.folder().path() / "train.json";
+  if (!std::filesystem::exists(file)) return {};
+  return read_train_config(file);
+}
+
+}  // namespace
+
+const Task* default_task(const LoadedModel& model) {
+  const auto config = trained_config(model);
+  return config ? find_task(config->task) : usual_task(model.model());
+}
 
 EvaluationRun::EvaluationRun(const LoadedModel& model, const Task& task, const Json& given,
                              std::vector<DataSource> sources)
@@ -13,12 +28,10 @@ EvaluationRun::EvaluationRun(const LoadedModel& model, const Task& task, const J
   model.require(task);
   TaskSetup setup = model.setup();
   Json options = Json::object();
-  const std::filesystem::path trained = model.folder().path() / "train.json";
-  if (std::filesystem::exists(trained)) {
-    const TrainConfig config = read_train_config(trained);
-    seed_ = static_cast<std::uint64_t>(config.seed);
-    options = task_options(config, task);
-    setup.max_tokens = run_max_tokens(config, model.model().info());
+  if (const auto config = trained_config(model)) {
+    seed_ = static_cast<std::uint64_t>(config->seed);
+    options = task_options(*config, task);
+    setup.max_tokens = run_max_tokens(*config, model.model().info());
   }
   options.update(given);
   tasks_.push_back(task.make_trainable(setup, options));

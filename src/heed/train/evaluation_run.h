@@ -7,6 +7,9 @@
 
 namespace heed {
 
+// What the folder was trained for, or else what models with its head are made for; null if there is no such task.
+const Task* default_task(const LoadedModel& model);
+
 class EvaluationRun {
  public:
   // `given` are options of the task; sources are the files, with the columns to read.

@@ -11,8 +11,11 @@ struct Column {
   const char* name;
   std::string Columns::*place;
 };
-constexpr Column kColumns[] = {{"text", &Columns::text},   {"pair", &Columns::pair},   {"words", &Columns::words},
-                               {"label", &Columns::label}, {"score", &Columns::score}};
+constexpr Column kColumns[] = {{"text", &Columns::text},
+                               {"pair", &Columns::pair},
+                               {"words", &Columns::words},
+                               {"label", &Columns::label},
+                               {"score", &Columns::score}};
 
 std::string sharing_tasks() {
   std::string list;
@@ -61,8 +64,7 @@ HeadPlan read_head(const TrainConfig& config, const Json& object, const HeadPlan
 
 Json task_options(const TrainConfig& config, const Task& task) {
   const auto given = config.tasks.find(task.name);
-  return task.options.complete(given == config.tasks.end() ? Json::object() : given->second, "config",
-                               task.name + ".");
+  return task.options.complete(given == config.tasks.end() ? Json::object() : given->second, "config", task.name + ".");
 }
 
 std::vector<HeadPlan> head_plans(const TrainConfig& config) {

@@ -16,8 +16,8 @@ class Lora {
  public:
   // Freezes all but the heads; chooses of what is frozen weights of two axes whose name contains one of the targets, of
   // which there must be one.
-  Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha, const std::vector<std::string>& targets,
-       std::uint64_t seed);
+  Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha,
+       const std::vector<std::string>& targets, std::uint64_t seed);
 
   // "name.lora_a", "name.lora_b": what the optimizer trains.
   std::vector<PlacedParameter> parameters();

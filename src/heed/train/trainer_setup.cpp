@@ -87,8 +87,7 @@ void Trainer::prepare_data() {
     tasks_.push_back(plan.task->make_trainable(setup, plan.options));
   }
   const auto open = [&](const std::vector<std::string>& files, Purpose purpose) {
-    return files.empty() ? nullptr
-                         : std::make_unique<Dataset>(data_sources(config_, plans, files), tasks_, purpose);
+    return files.empty() ? nullptr : std::make_unique<Dataset>(data_sources(config_, plans, files), tasks_, purpose);
   };
   train_ = open(config_.data.train, Purpose::train);
   dev_ = open(config_.data.dev, Purpose::evaluate);
@@ -158,8 +157,7 @@ void Trainer::prepare_optimizer() {
   }
   weights_ = all;
   if (config_.lora.rank > 0) {
-    lora_ = std::make_unique<Lora>(all, config_.lora.rank, config_.lora.alpha, config_.lora.targets,
-                                   seed());
+    lora_ = std::make_unique<Lora>(all, config_.lora.rank, config_.lora.alpha, config_.lora.targets, seed());
     std::ranges::move(lora_->parameters(), std::back_inserter(weights_));
   }
   const std::int64_t last = main_model().info().layers + 1;
