@@ -29,11 +29,14 @@ void write_files(const heed::fuzz::Folder& folder, std::string_view input) {
 
 void check(const heed::ModelConfig& config) {
   using heed::fuzz::expect;
-  expect(config.layers > 0 && config.heads > 0 && config.groups > 0 && config.blocks_per_group > 0, "counts above 0");
-  expect(config.width > 0 && config.width % config.heads == 0, "heads divide the width");
-  expect(config.vocabulary > 0 && config.embedding_width > 0 && config.inner > 0, "sizes above 0");
-  expect(config.max_tokens() > 0, "room for a token");
-  expect(config.dropout >= 0 && config.dropout <= 1, "dropout is a probability");
+  const heed::ModelInfo& info = config.info;
+  expect(info.layers > 0 && info.heads > 0 && info.attention_layers > 0, "counts above 0");
+  expect(info.hidden_size > 0 && info.hidden_size % info.heads == 0, "heads divide the hidden size");
+  expect(info.vocab_size > 0 && info.embedding_size > 0 && info.intermediate_size > 0, "sizes above 0");
+  expect(info.max_tokens > 0, "room for a token");
+  for (const heed::HeadConfig& head : config.heads) {
+    expect(head.dropout >= 0 && head.dropout <= 1, "dropout is a probability");
+  }
   expect(!config.labels.empty(), "labels");
   heed::head_of(config, "config.json");
 }
