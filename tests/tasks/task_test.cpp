@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "heed/base/file.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/classify.h"
@@ -11,6 +13,7 @@
 #include "heed/tasks/tag.h"
 #include "heed/tasks/word_places.h"
 #include "heed/text/legacy.h"
+#include "heed/train/evaluation_run.h"
 #include "heed/train/trainer.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"
@@ -224,6 +227,85 @@ TEST_F(TaskTest, VectorsLearnPairsAndScores) {
   EXPECT_GT(train(config(cosine)).at("spearman"), 0.6);
   // The folder is one of sentence-transformers'.
   EXPECT_EQ(embed(load(path("run")), {"the fox"}).size(0), 1);
+}
+
+// What heed train prints for dev is what heed eval gives on the saved folder, to the last bit: with texts longer than a
+// window, options of the task, a seed, a longest sequence.
+TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
+  std::string labels = "text\tlabel\n", several = labels, numbers = "text\tscore\n", lines, tags;
+  std::string pairs = "text\ttext_pair\n", scores = "text\ttext_pair\tscore\n";
+  Json paragraphs = Json::array();
+  const std::vector<std::string> animals = {"fox", "dog", "zebra", "bee"};
+  for (std::size_t i = 0; i < 24; ++i) {
+    const std::string &a = animals[i % 4], &b = animals[i / 4 % 4];
+    std::string filler;
+    for (std::size_t k = 0; k < i % 7; ++k) filler += "the lazy quick brown ox ";
+    const std::string text = filler + "the " + a + " in berlin";
+    labels += text + "\t" + (i % 2 ? "odd" : "even") + "\n";
+    several += text + "\t" + (i % 2 ? "odd," : "") + a + "\n";
+    numbers += text + "\t" + std::to_string(i % 5) + "\n";
+    lines += text + "\n";
+    pairs += text + "\ta quick " + a + "\n";
+    scores += text + "\tthe " + b + "\t" + (a == b ? "5" : "1") + "\n";
+    for (std::size_t k = 0; k < i % 7; ++k) tags += "lazy O\noxgang B-O\n";
+    tags += a + " B-A\nin O\nberlin B-P\n\n";
+    Json answers = Json::array();
+    if (i % 3) answers.push_back({{"text", a}, {"answer_start", filler.size() + 4}});
+    paragraphs.push_back({{"context", text},
+                          {"qas",
+                           {{{"id", std::to_string(i)},
+                             {"question", "the animal ?"},
+                             {"is_impossible", i % 3 == 0},
+                             {"answers", answers}}}}});
+  }
+  folder_.write("labels.tsv", labels);
+  folder_.write("several.tsv", several);
+  folder_.write("numbers.tsv", numbers);
+  folder_.write("lines.txt", lines);
+  folder_.write("pairs.tsv", pairs);
+  folder_.write("scores.tsv", scores);
+  folder_.write("tags.conll", tags);
+  folder_.write("questions.json",
+                Json({{"version", "2.0"}, {"data", {{{"title", "t"}, {"paragraphs", paragraphs}}}}}).dump());
+
+  struct Case {
+    std::string task, file;
+    Json options;
+    char separator = 0;
+  };
+  const std::vector<Case> cases = {{"classify", "labels.tsv", {{"label_smoothing", 0.1}}},
+                                   {"classify", "several.tsv", {{"kind", "several"}}, ','},
+                                   {"classify", "numbers.tsv", {{"kind", "number"}}},
+                                   {"tag", "tags.conll", {{"all_tokens", true}}},
+                                   {"mlm", "lines.txt", {{"probability", 0.3}, {"whole_words", true}}},
+                                   {"answer", "questions.json", {{"null_answer", true}, {"stride", 5}}},
+                                   {"embed", "pairs.tsv", {{"scale", 7}, {"pooling", "max"}}},
+                                   {"embed", "scores.tsv", {{"score_range", 6}}}};
+  std::set<std::string> seen;
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.task + " " + each.file);
+    seen.insert(each.task);
+    std::filesystem::remove_all(folder_.path() / "run");
+    const TrainConfig run = config({{"task", each.task},
+                                    {"seed", 7},
+                                    {"epochs", 1},
+                                    {"model", {{"max_tokens", 24}}},
+                                    {"data",
+                                     {{"train", path(each.file)},
+                                      {"dev", path(each.file)},
+                                      {"label_separator", each.separator ? std::string(1, each.separator) : ""}}},
+                                    {each.task, each.options},
+                                    {"batch", {{"tokens", 100}}},
+                                    {"optimizer", {{"learning_rate", 3e-3}}}});
+    const auto trained = train(run);
+    const LoadedModel model = load(path("run"));
+    ASSERT_EQ(default_task(model), find_task(each.task));
+    EvaluationRun evaluation(model, task_named(each.task), Json::object(),
+                             {{.file = path(each.file), .label_separator = each.separator}});
+    EXPECT_EQ(evaluation.evaluate().metrics, trained);
+    EXPECT_GE(trained.size(), 2u);
+  }
+  for (const Task* task : tasks()) EXPECT_TRUE(!task->trains() || seen.contains(task->name)) << task->name;
 }
 
 TEST_F(TaskTest, SeveralLabelsAndNumbers) {
