@@ -45,6 +45,7 @@ function(heed_room name)
   set_target_properties(heed_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_compile_features(heed_${name} PUBLIC cxx_std_20)
   target_include_directories(heed_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                                                 $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(heed_${name} PRIVATE $<BUILD_INTERFACE:heed_flags> PUBLIC ${ROOM_DEPENDS})
   if(HEED_PCH AND name STREQUAL "base")

@@ -5,10 +5,10 @@ set -euo pipefail
 
 packages_of() {
     case $1 in
-        build) echo g++ cmake ninja-build ccache libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev libutf8proc-dev libonig-dev libxxhash-dev libcurl4-openssl-dev libssl-dev ;;
-        test) echo libgtest-dev unzip ;;
+        build) echo g++ cmake ninja-build ccache libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev libutf8proc-dev libonig-dev libxxhash-dev libcurl4-openssl-dev libedit-dev libssl-dev zlib1g-dev ;;
+        test) echo libgtest-dev pkg-config python3 unzip ;;
         web) echo chromium ;;
-        ci) echo git clang-14 clang-format-14 clang-tidy-14 libomp-14-dev libclang-rt-14-dev libbenchmark-dev libopenblas-dev libdnnl-dev python3-sklearn python3-torch ;;
+        ci) echo git clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libbenchmark-dev libopenblas-dev libdnnl-dev python3-jinja2 python3-jsonschema python3-sklearn python3-torch ;;
         *) echo "install_packages: unknown group \"$1\", expected build, test, web or ci" >&2; return 1 ;;
     esac
 }

@@ -17,9 +17,21 @@ export class LookData {
     this.wordOf = new Uint32Array(this.count);
     this.wordUnits.forEach((word, index) => this.wordOf.fill(index, word.first, word.first + word.count));
     this.cache = new Map();
+    this.explained = this.evidence ? [this.evidence, ...this.evidence.others] : []; // labels with evidence, best first
+    this.canHide = this.special.includes(1) && this.special.includes(0);
   }
 
   units(merged) { return merged ? this.wordUnits : this.tokenUnits; }
+
+  // The units in sight: `at` has their indices, `place` for each unit where it stands among them, -1 for those hidden.
+  shown(merged, hidden) {
+    return this.remembered(`shown ${merged} ${hidden}`, () => {
+      const units = this.units(merged), at = [...units.keys()].filter((unit) => !(hidden && units[unit].special));
+      const place = new Int32Array(units.length).fill(-1);
+      at.forEach((unit, index) => { place[unit] = index; });
+      return { at, place };
+    });
+  }
 
   remembered(key, make) {
     if (!this.cache.has(key)) {
@@ -63,6 +75,42 @@ export class LookData {
       const value = (i, j) => largest[i] * kSquares[kLevels[text.charCodeAt(i * side + j)]];
       return { rows: side, columns: side, block, value, largest: largest.reduce((a, b) => Math.max(a, b), 0) };
     });
+  }
+
+  // The cells in sight; `at` has their indices. Where a cell is a block of tokens, one special token hides it.
+  shownCells(layer, head, merged, hidden, coarse = false) {
+    const cells = this.cells(layer, head, merged, coarse), units = this.units(merged && this.block === 1);
+    const all = [...Array(cells.rows).keys()];
+    if (!hidden) return { ...cells, at: all };
+    const at = all.filter((index) => !units.slice(index * cells.block, (index + 1) * cells.block).some(({ special }) => special));
+    const value = (i, j) => cells.value(at[i], at[j]);
+    const largest = this.remembered(`largest ${layer} ${head} ${merged} ${cells.block}`, () => {
+      let most = 0;
+      for (const i of at) for (const j of at) most = Math.max(most, cells.value(i, j));
+      return most;
+    });
+    return { rows: at.length, columns: at.length, block: cells.block, value, largest, at };
+  }
+
+  // The head to open first. Each token that is looked at counts once, with the square of the largest weight that reaches
+  // it from a token at least three places away; special tokens count on neither side. So heads that rest on one token,
+  // that look at themselves, at a neighbour or at everything a little come last.
+  headWorthSeeing() {
+    let best = { layer: 0, head: 0, score: 0 };
+    for (let layer = 0; layer < this.layers; ++layer) {
+      for (let head = 0; head < this.heads; ++head) {
+        const text = packed(`links-${layer}-${head}`), reached = new Float32Array(this.count);
+        const level = (at) => kLevels[text.charCodeAt(at)];
+        for (let i = 0, at = 0; i < this.count * this.links; ++i, at += kLinkCharacters) {
+          const row = Math.floor(i / this.links), key = (level(at) * 64 + level(at + 1)) * 64 + level(at + 2);
+          if (this.special[row] || this.special[key] || Math.abs(row - key) < 3) continue;
+          reached[key] = Math.max(reached[key], ((level(at + 3) * 64 + level(at + 4)) / 4095) ** 2);
+        }
+        const score = reached.reduce((sum, weight) => sum + weight ** 2, 0);
+        if (score > best.score) best = { layer, head, score };
+      }
+    }
+    return best;
   }
 
   // Words look at words: sums over the columns of a word, means over its rows.

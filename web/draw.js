@@ -49,6 +49,11 @@ export const weightColor = (share) => mixed(themed(kRamps), share ** 0.45);
 // [r, g, b] of a number in [-1, 1].
 export const signedColor = (share) => mixed(themed(kSigned), 0.5 + 0.5 * Math.sign(share) * Math.abs(share) ** 0.6);
 export const rgb = (color, alpha = 1) => `rgba(${color.join(",")},${alpha})`;
+// A background and the ink that can be read on it.
+export function inked(color) {
+  const [r, g, b] = color, light = 0.3 * r + 0.59 * g + 0.11 * b > 128;
+  return { background: rgb(color), color: light ? "#1c2130" : "#ffffff" };
+}
 // One hue a head.
 export const headColor = (head, heads, alpha) =>
   `hsla(${Math.round((head * 360) / heads + 228) % 360}, ${isDark() ? "75%, 70%" : "62%, 42%"}, ${alpha})`;

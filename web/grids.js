@@ -1,17 +1,20 @@
 // Layers x heads at a glance: small maps of all heads, and how widely each looks.
 import { element, percent, weightColor } from "./draw.js";
 
-const kThumbnail = 72;
+const kThumbnail = 72, kLeastThumbnail = 44, kNames = 100, kGap = 8;
 
-function grid(app, stage, width, makeCell) {
+// Cells fill the width of the stage between the least and the greatest size; where that is too little, the stage scrolls
+// and the names of the layers stay in sight.
+function grid(app, stage, makeCell) {
   const { layers, heads } = app.data;
+  const width = Math.round(Math.min(kThumbnail, Math.max(kLeastThumbnail, (stage.clientWidth - kNames) / heads - kGap)));
   const node = element("div", { className: "grid", style: { gridTemplateColumns: `auto repeat(${heads}, ${width}px)` } });
   node.append(element("span"));
   for (let head = 0; head < heads; ++head) node.append(element("span", { className: "column", textContent: `head ${head + 1}` }));
   for (let layer = 0; layer < layers; ++layer) {
     node.append(element("span", { className: "name", textContent: `layer ${layer + 1}` }));
     for (let head = 0; head < heads; ++head) {
-      const cell = makeCell(layer, head);
+      const cell = makeCell(layer, head, width);
       cell.onclick = () => app.open(layer, head);
       node.append(cell);
     }
@@ -31,9 +34,10 @@ function nameOf(layer, head) { return `layer ${layer + 1}, head ${head + 1}`; }
 export class ModelView {
   constructor(app, stage) {
     this.app = app;
-    this.cells = grid(app, stage, kThumbnail, (layer, head) => {
-      const side = Math.min(kThumbnail, Math.ceil(app.data.count / app.data.block));
-      const canvas = element("canvas", { width: side, height: side, style: { width: `${kThumbnail}px`, height: `${kThumbnail}px` } });
+    const most = app.data.shownCells(0, 0, false, app.state.hidden, true).rows;
+    this.cells = grid(app, stage, (layer, head, width) => {
+      const side = Math.min(kThumbnail, most);
+      const canvas = element("canvas", { width: side, height: side, style: { width: `${width}px`, height: `${width}px` } });
       return element("button", { className: "cell", title: nameOf(layer, head), "aria-label": nameOf(layer, head) }, canvas);
     });
     this.next = 0;
@@ -54,7 +58,7 @@ export class ModelView {
 
   // Each pixel is the largest weight of what it covers.
   paint(canvas, layer, head) {
-    const cells = this.app.data.cells(layer, head, false, true), side = canvas.width;
+    const cells = this.app.data.shownCells(layer, head, false, this.app.state.hidden, true), side = canvas.width;
     const largest = new Float32Array(side * side);
     for (let i = 0; i < cells.rows; ++i) {
       const row = Math.floor((i * side) / cells.rows) * side;
@@ -78,16 +82,14 @@ export class EntropyView {
   constructor(app, stage) {
     this.app = app;
     const { data } = app, most = Math.log2(data.count) || 1;
-    this.cells = grid(app, stage, 64, (layer, head) => {
+    this.cells = grid(app, stage, (layer, head) => {
       const bits = data.entropy[layer][head], share = Math.min(1, bits / most);
       return element("button", {
         className: "cell entropy",
+        "aria-label": `${nameOf(layer, head)}: ${bits.toFixed(2)} bits`,
         title: `${nameOf(layer, head)}: ${bits.toFixed(2)} bits of at most ${most.toFixed(2)}, as if it looked at ${(2 ** bits).toFixed(1)} tokens alike (${percent(share)})`,
       }, element("i", { style: { height: `${100 * share}%` } }), element("span", { textContent: bits.toFixed(2) }));
     });
-    stage.prepend(element("div", { className: "sheet", style: { paddingBottom: 0, marginLeft: 0 } }, element("p", {
-      textContent: `Entropy of each head's weights in bits, the mean over the ${data.count} tokens. 0: every token looks at one token. ${most.toFixed(2)}: at all of them alike. Click a head to open it.`,
-    })));
     app.painted("entropy", this.cells.length);
   }
 

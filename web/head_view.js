@@ -1,13 +1,14 @@
 // Two columns of tokens with lines from each to those it looks at; thickness is weight. Only what is in sight is drawn.
 import { cssColor, element, headColor, sharp, visible } from "./draw.js";
 
-const kRowHeight = 22, kFirstRow = 30;
+const kRowHeight = 22, kFirstRow = 30, kMostUnfolded = 500;
 
 export class HeadView {
   constructor(app, stage) {
     this.app = app;
     this.stage = stage;
     this.canvas = element("canvas");
+    this.canvas.paint = (context) => this.lines(context);
     this.pinned = element("div", { className: "pinned" }, this.canvas);
     this.tall = element("div", {}, this.pinned);
     stage.replaceChildren(this.tall);
@@ -26,36 +27,44 @@ export class HeadView {
 
   // Brings a unit into sight.
   reveal(unit) {
-    const y = kFirstRow + unit * kRowHeight, height = this.stage.clientHeight;
+    const y = kFirstRow + this.shown.place[unit] * kRowHeight, height = this.stage.clientHeight;
     if (y < this.stage.scrollTop + kFirstRow) this.stage.scrollTop = Math.max(0, y - kFirstRow);
     if (y + kRowHeight > this.stage.scrollTop + height) this.stage.scrollTop = y + 2 * kRowHeight - height;
   }
 
+  // For a picture: all rows at once, where they are not too many.
+  unfold(on) {
+    this.unfolded = on && this.shown.at.length <= kMostUnfolded;
+    this.draw();
+  }
+
   draw() {
-    const { data, state } = this.app, units = data.units(state.words);
-    const width = this.stage.clientWidth, height = this.stage.clientHeight;
-    this.tall.style.height = `${kFirstRow + units.length * kRowHeight + kRowHeight}px`;
+    const { data, state } = this.app;
+    this.shown = data.shown(state.words, state.hidden);
+    const count = this.shown.at.length, tall = kFirstRow + count * kRowHeight + kRowHeight;
+    const width = this.stage.clientWidth, height = this.unfolded ? tall : this.stage.clientHeight;
+    const top = this.unfolded ? 0 : this.stage.scrollTop;
+    this.tall.style.height = `${tall}px`;
     this.pinned.style.height = `${height}px`;
     const column = Math.min(280, Math.max(110, width * 0.24)), gap = Math.min(520, width - 2 * column - 40);
     const left = (width - 2 * column - gap) / 2;
-    this.place = { from: left, to: left + column + gap, column, gap, x1: left + column, x2: left + column + gap };
-    const first = Math.max(0, Math.floor((this.stage.scrollTop - kFirstRow) / kRowHeight) - 1);
-    this.range = [first, Math.min(units.length, first + Math.ceil(height / kRowHeight) + 3)];
-    this.y = (unit) => kFirstRow + unit * kRowHeight - this.stage.scrollTop;
-    const lit = this.lines(units);
-    this.drawTokens(units, lit);
+    this.place = { from: left, to: left + column + gap, column, gap, x1: left + column, x2: left + column + gap, height };
+    const first = Math.max(0, Math.floor((top - kFirstRow) / kRowHeight) - 1);
+    this.range = [first, Math.min(count, first + Math.ceil(height / kRowHeight) + 3)];
+    this.y = (unit) => kFirstRow + this.shown.place[unit] * kRowHeight - top;
+    const lit = this.lines(sharp(this.canvas, width, height));
+    this.drawTokens(data.units(state.words), lit);
     this.app.painted("head", lit.drawn);
   }
 
   // Draws the lines; returns the tokens at both ends of those of the token that is pointed at, with their weights as
   // shares of the largest. Thickness is weight; strength of colour is that share, so that heads that look everywhere a
   // little are not empty.
-  lines(units) {
-    const { data, state } = this.app, at = state.pointed ?? state.chosen;
-    const context = sharp(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
+  lines(context) {
+    const { data, state } = this.app, at = state.pointed ?? state.chosen, { shown } = this;
     const lit = { from: new Map(), to: new Map(), drawn: 0 };
-    if (at && at.unit < units.length) {
-      const lines = data.lines(state.layer, state.head, state.words, at.unit, at.toward);
+    if (at) {
+      const lines = this.app.linesInSight(at);
       const largest = lines.reduce((most, { weight }) => Math.max(most, weight), 1e-9);
       for (const { key, weight } of lines) {
         lit[at.toward ? "from" : "to"].set(key, weight / largest);
@@ -66,11 +75,12 @@ export class HeadView {
       lit[at.toward ? "to" : "from"].set(at.unit, 1);
       return lit;
     }
-    const links = data.unitLinks(state.layer, state.head, state.words).slice(...this.range);
-    const largest = links.reduce((most, [first]) => Math.max(most, first?.weight ?? 0), 1e-9);
-    links.forEach((row, index) => row.forEach(({ key, weight }) => {
+    const all = data.unitLinks(state.layer, state.head, state.words);
+    const rows = shown.at.slice(...this.range).map((unit) => [unit, all[unit].filter(({ key }) => shown.place[key] >= 0)]);
+    const largest = rows.reduce((most, [, [first]]) => Math.max(most, first?.weight ?? 0), 1e-9);
+    rows.forEach(([unit, links]) => links.forEach(({ key, weight }) => {
       if (weight < 0.03 * largest) return;
-      this.line(context, this.range[0] + index, key, weight, 0.75 * (weight / largest));
+      this.line(context, unit, key, weight, 0.75 * (weight / largest));
       ++lit.drawn;
     }));
     return lit;
@@ -78,7 +88,7 @@ export class HeadView {
 
   line(context, from, to, weight, strength) {
     const { x1, x2, gap } = this.place, y1 = this.y(from) + kRowHeight / 2, y2 = this.y(to) + kRowHeight / 2;
-    const outOfSight = y1 < 0 || y2 < 0 || Math.max(y1, y2) > this.stage.clientHeight;
+    const outOfSight = y1 < 0 || y2 < 0 || Math.max(y1, y2) > this.place.height;
     const alpha = (0.12 + 0.84 * strength ** 0.7) * (outOfSight ? 0.3 : 1);
     context.strokeStyle = headColor(this.app.state.head, this.app.data.heads, alpha);
     context.lineWidth = 0.8 + 5 * weight;
@@ -94,7 +104,7 @@ export class HeadView {
       className: "column-title", textContent: text,
       style: { left: `${x}px`, width: `${this.place.column}px`, textAlign: align, background: cssColor("--paper"), zIndex: 1, top: 0, padding: "6px 9px" },
     });
-    for (let unit = this.range[0]; unit < this.range[1]; ++unit) {
+    for (const unit of this.shown.at.slice(...this.range)) {
       for (const side of ["from", "to"]) {
         const share = lit[side].get(unit) ?? 0, { text, special } = units[unit];
         const chosen = state.chosen?.unit === unit && state.chosen.toward === (side === "to");

@@ -2,7 +2,7 @@
 // Cells are painted in tiles when they come into sight, so a map of 4,096 tokens opens at once.
 import { cssColor, element, sharp, visible } from "./draw.js";
 
-const kTile = 256, kMapLeft = 120, kMapTop = 96, kMapRight = 74, kLabel = 13;
+const kTile = 256, kMapTop = 96, kMapRight = 72, kLabel = 13, kShades = 4096;
 
 export class HeatMap {
   // source: {rows, columns, block, value(i, j), color(value) -> [r, g, b], rowText(i), columnText(j),
@@ -12,7 +12,10 @@ export class HeatMap {
     this.stage = stage;
     this.report = report;
     this.canvas = element("canvas", { className: "map" });
-    stage.replaceChildren(this.canvas);
+    this.canvas.paint = (context) => this.drawOn(context);
+    const button = (textContent, name, onclick) => element("button", { textContent, "aria-label": name, title: name, onclick });
+    stage.replaceChildren(this.canvas, element("div", { className: "zoom screen-only" },
+      button("+", "zoom in", () => this.zoom(1.4)), button("−", "zoom out", () => this.zoom(1 / 1.4)), button("⤢", "show all", () => this.fit())));
     this.canvas.onwheel = (event) => {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY * 0.0015), event.offsetX, event.offsetY);
@@ -31,15 +34,17 @@ export class HeatMap {
     this.source = source;
     this.tiles = new Map();
     if (!sameShape) this.cell = null;
-    if (!sameShape) this.fit();
+    if (!sameShape || this.scale === this.least) this.fit();
     if (this.cell) this.aim(this.cell);
     else this.draw();
   }
 
-  get area() { return { width: this.stage.clientWidth - kMapLeft - kMapRight, height: this.stage.clientHeight - kMapTop - 10 }; }
+  // Room for the names of the rows.
+  get margin() { return this.stage.clientWidth < 600 ? 84 : 120; }
+  get area() { return { width: this.stage.clientWidth - this.margin - kMapRight, height: this.stage.clientHeight - kMapTop - 10 }; }
 
   // Where the first column in sight is drawn: a map that is narrower than the stage stands in the middle.
-  get x0() { return kMapLeft + Math.max(0, this.area.width - this.source.columns * this.scale) / 2; }
+  get x0() { return this.margin + Math.max(0, this.area.width - this.source.columns * this.scale) / 2; }
 
   fit() {
     const { width, height } = this.area, { rows, columns } = this.source;
@@ -102,15 +107,22 @@ export class HeatMap {
     return this.tiles.get(key);
   }
 
+  // The colours of the range, once for all cells.
+  shades() {
+    const { range: { low, high }, color } = this.source;
+    this.source.shades ??= new Uint8Array(Array.from({ length: kShades }, (_, i) => color(low + ((high - low) * i) / (kShades - 1))).flat());
+    return this.source.shades;
+  }
+
   paint(row, column) {
-    const { rows, columns, value, color } = this.source;
+    const { rows, columns, value, range } = this.source, shades = this.shades(), step = (kShades - 1) / (range.high - range.low || 1);
     const height = Math.min(kTile, rows - row), width = Math.min(kTile, columns - column);
     const canvas = element("canvas", { width, height }), context = canvas.getContext("2d");
     const image = context.createImageData(width, height);
     for (let i = 0, at = 0; i < height; ++i) {
       for (let j = 0; j < width; ++j, at += 4) {
-        const [r, g, b] = color(value(row + i, column + j));
-        image.data[at] = r, image.data[at + 1] = g, image.data[at + 2] = b, image.data[at + 3] = 255;
+        const shade = 3 * Math.round((value(row + i, column + j) - range.low) * step);
+        image.data[at] = shades[shade], image.data[at + 1] = shades[shade + 1], image.data[at + 2] = shades[shade + 2], image.data[at + 3] = 255;
       }
     }
     context.putImageData(image, 0, 0);
@@ -120,8 +132,11 @@ export class HeatMap {
   draw() {
     if (!this.source) return;
     this.clamp();
+    this.drawOn(sharp(this.canvas, this.stage.clientWidth, this.stage.clientHeight));
+  }
+
+  drawOn(context) {
     const { rows, columns } = this.source, { width, height } = this.area, { scale, left, top } = this;
-    const context = sharp(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
     context.save();
     context.beginPath();
     context.rect(this.x0, kMapTop, Math.min(width, columns * scale), Math.min(height, rows * scale));
@@ -169,7 +184,7 @@ export class HeatMap {
       context.textAlign = turned ? "left" : "right";
       context.fillStyle = strong ? ink : soft;
       const shown = visible(text);
-      context.fillText(shown.length > 16 ? `${shown.slice(0, 15)}…` : shown, 0, 0, turned ? 104 : kMapLeft - 14);
+      context.fillText(shown.length > 16 ? `${shown.slice(0, 15)}…` : shown, 0, 0, turned ? 104 : this.margin - 14);
       context.restore();
     };
     for (let i = Math.ceil(top / step) * step; i < lastRow; i += step) {

@@ -1,44 +1,21 @@
 // The page of `heed look`: which view is open, of which layer and head, and what is pointed at.
+import { Address, indexNamed } from "./address.js";
 import { LookData } from "./data.js";
-import { percent, visible, weightColor } from "./draw.js";
+import { percent, visible } from "./draw.js";
 import { EvidenceView } from "./evidence_view.js";
 import { EntropyView, ModelView } from "./grids.js";
 import { HeadView } from "./head_view.js";
-import { HeatMap } from "./heat_map.js";
-import { help, listen, markTab, note, status, stepper, switchTheme, tabs, toggle } from "./shell.js";
+import { kHidden, kLeads, kOpeningRule } from "./leads.js";
+import { MapView } from "./map_view.js";
+import { savePicture } from "./picture.js";
+import { help, lead, listen, markTab, note, savers, status, stepper, switchTheme, tabs, toggle } from "./shell.js";
 
 const kLookViews = [["head", "Head"], ["model", "Model"], ["map", "Map"], ["entropy", "Entropy"], ["evidence", "Evidence"]];
 const kLookKeys = [
   ["← →", "previous, next head"], ["↑ ↓", "previous, next layer"], ["1 2 3 4 5", "head, model, map, entropy, evidence"],
   ["n p", "next, previous token (map: Shift and arrows move the cursor)"], ["r", "who looks at the token, instead of where it looks"],
-  ["+ - 0", "map: zoom in, out, all"], ["w", "words or tokens"], ["t", "dark or light"], ["Esc", "let go of the token"], ["?", "this"],
+  ["+ - 0", "map: zoom in, out, all"], ["w", "words or tokens"], ["s", "show or hide special tokens such as [CLS]"], ["t", "dark or light"], ["Esc", "let go of the token"], ["?", "this"],
 ];
-
-// Shows the map of one head in a HeatMap.
-class MapView {
-  constructor(app, stage) {
-    this.app = app;
-    this.map = new HeatMap(stage, (cell) => this.report(cell));
-  }
-
-  draw() {
-    const { data, state } = this.app, cells = data.cells(state.layer, state.head, state.words);
-    const units = data.units(state.words && data.block === 1);
-    const text = (index) => units[Math.min(index * cells.block, units.length - 1)].text;
-    this.cells = cells;
-    this.map.show({ ...cells, color: (value) => weightColor(value / (cells.largest || 1)), rowText: text, columnText: text, range: { low: 0, high: cells.largest, labels: ["0", percent(cells.largest)] } });
-    this.text = text;
-    this.app.painted("map", this.map.tiles.size);
-  }
-
-  report(cell) {
-    const { app, cells } = this;
-    app.state.cell = cell;
-    if (!cell) return app.say();
-    const several = cells.block > 1 ? `, the largest of ${cells.block} × ${cells.block} tokens from here on` : "";
-    status(`**${visible(this.text(cell.row))}** looks at **${visible(this.text(cell.column))}**: **${percent(cell.value)}**  (row ${cell.row * cells.block + 1}, column ${cell.column * cells.block + 1}${several})`);
-  }
-}
 
 const kViewClasses = { head: HeadView, model: ModelView, map: MapView, entropy: EntropyView, evidence: EvidenceView };
 
@@ -46,12 +23,40 @@ export class LookApp {
   constructor(json) {
     this.data = new LookData(json);
     this.stage = document.getElementById("stage");
-    this.state = { kind: "attention", view: "head", layer: 0, head: 0, words: false, pointed: null, chosen: null, cell: null, painted: {} };
+    const { layer, head } = this.first = this.data.headWorthSeeing();
+    this.state = { kind: "attention", view: "head", layer, head, words: false, hidden: false, pointed: null, chosen: null, cell: null, label: this.data.explained[0]?.label ?? null, painted: {} };
     this.controls();
-    note("**Attention is not explanation.** It shows where each head reads from, not why the model decided. What a decision rests on is tested by changing the input: see Evidence.");
+    note("**Attention is not explanation.** It shows where heads read from, not why the model decided: for that see Evidence.");
     this.keys();
-    this.go("head");
-    new ResizeObserver(() => this.view.draw()).observe(this.stage);
+    this.address = new Address(this.fields(), () => this.go(this.state.view));
+    this.go(this.state.view);
+    new ResizeObserver(() => this.resized()).observe(this.stage);
+  }
+
+  // What the address has of the state. Tokens come after words and special, which say what is counted.
+  fields() {
+    const { data, state } = this;
+    const index = (name, count) => ({ get: () => String(state[name] + 1), set: (text) => { state[name] = indexNamed(text, count) ?? state[name]; } });
+    const flag = (name, value, allowed = true) => ({ get: () => (state[name] ? value : null), set: (text) => { state[name] = allowed && text === value; } });
+    return {
+      view: { get: () => state.view, set: (text) => { if (Object.hasOwn(kViewClasses, text)) state.view = text; } },
+      layer: index("layer", data.layers),
+      head: index("head", data.heads),
+      words: flag("words", "merged"),
+      special: flag("hidden", "hidden", data.canHide),
+      token: {
+        get: () => (state.chosen ? String(state.chosen.unit + 1) : null),
+        set: (text) => {
+          const unit = indexNamed(text, data.units(state.words).length);
+          state.chosen = unit !== undefined && data.shown(state.words, state.hidden).place[unit] >= 0 ? { unit, toward: false } : null;
+        },
+      },
+      by: { get: () => (state.chosen?.toward ? "others" : null), set: (text) => { if (state.chosen) state.chosen.toward = text === "others"; } },
+      label: {
+        get: () => (state.label === data.explained[0]?.label ? null : state.label),
+        set: (text) => { if (data.explained.some(({ label }) => label === text)) state.label = text; },
+      },
+    };
   }
 
   controls() {
@@ -60,19 +65,24 @@ export class LookApp {
     document.title = `heed look: ${data.tokens.slice(0, 12).join(" ")}`;
     tabs(kLookViews, (view) => this.go(view));
     this.words = toggle("words", "w", () => this.merge());
+    this.special = toggle("hide [CLS] …", "s", () => this.hide());
+    this.special.title = "hide special tokens, key s";
+    this.special.disabled = !data.canHide;
+    this.steppers = [stepper("layer", (step) => this.step(step, 0)), stepper("head", (step) => this.step(0, step))];
     document.getElementById("controls").replaceChildren(
-      stepper("layer", (step) => this.step(step, 0)), stepper("head", (step) => this.step(0, step)), this.words,
+      ...this.steppers, this.words, this.special, ...savers((kind) => this.save(kind)),
       toggle("◐", "t", () => this.theme()), toggle("?", "?", () => help(kLookKeys)));
   }
 
   keys() {
     const map = (action) => () => { if (this.state.view === "map") action(this.view.map); };
     const move = (rows, columns) => map((view) => view.step(rows, columns));
+    const arrow = (layers, heads) => () => (this.state.view === "evidence" ? this.stage.scrollBy(0, 60 * layers) : this.step(layers, heads));
     listen({
-      ArrowLeft: () => this.step(0, -1), ArrowRight: () => this.step(0, 1), ArrowUp: () => this.step(-1, 0), ArrowDown: () => this.step(1, 0),
+      ArrowLeft: arrow(0, -1), ArrowRight: arrow(0, 1), ArrowUp: arrow(-1, 0), ArrowDown: arrow(1, 0),
       "Shift+ArrowLeft": move(0, -1), "Shift+ArrowRight": move(0, 1), "Shift+ArrowUp": move(-1, 0), "Shift+ArrowDown": move(1, 0),
       "+": map((view) => view.zoom(1.4)), "=": map((view) => view.zoom(1.4)), "-": map((view) => view.zoom(1 / 1.4)), 0: map((view) => view.fit()),
-      n: () => this.walk(1), p: () => this.walk(-1), r: () => this.turn(), w: () => this.merge(), t: () => this.theme(),
+      n: () => this.walk(1), p: () => this.walk(-1), r: () => this.turn(), w: () => this.merge(), s: () => this.hide(), t: () => this.theme(),
       "?": () => help(kLookKeys), Escape: () => this.choose(null),
       ...Object.fromEntries(kLookViews.map(([view], index) => [index + 1, () => this.go(view)])),
     });
@@ -81,7 +91,9 @@ export class LookApp {
   go(view) {
     Object.assign(this.state, { view, cell: null, pointed: null });
     this.stage.onscroll = null;
-    this.stage.scrollTop = 0;
+    this.stage.scrollTop = this.stage.scrollLeft = 0;
+    for (const node of this.steppers) node.hidden = view === "evidence";
+    this.tell();
     this.view = new kViewClasses[view](this, this.stage);
     markTab(view);
     this.draw();
@@ -92,8 +104,31 @@ export class LookApp {
     document.getElementById("layer").textContent = `layer ${state.layer + 1} / ${data.layers}`;
     document.getElementById("head").textContent = `head ${state.head + 1} / ${data.heads}`;
     this.words.setAttribute("aria-pressed", state.words);
+    this.special.setAttribute("aria-pressed", state.hidden);
+    this.tell();
     this.view.draw();
     this.say();
+    this.address.write();
+  }
+
+  // The sentences that say how the view is read.
+  tell() {
+    const { data, state } = this, name = state.view === "evidence" && !data.evidence ? "noEvidence" : state.view;
+    const first = state.view === "head" && state.layer === this.first.layer && state.head === this.first.head && this.first.score > 0;
+    const hidden = state.hidden ? kHidden[state.view] ?? kHidden.head : "";
+    lead([kLeads[name].replace("MOST", Math.log2(data.count).toFixed(2)).replace("COUNT", data.count), first ? kOpeningRule : "", hidden].filter(Boolean).join(" "));
+  }
+
+  // Grids are made anew for another width.
+  resized() {
+    if (this.state.view === "model" || this.state.view === "entropy") this.view = new kViewClasses[this.state.view](this, this.stage);
+    this.view.draw();
+  }
+
+  save(kind) {
+    const { data, state } = this, ofHead = state.view === "head" || state.view === "map", place = `${state.layer + 1}.${state.head + 1}`;
+    const caption = [`heed look: ${data.model}`, ofHead ? `layer ${state.layer + 1}, head ${state.head + 1}` : state.view, state.hidden ? "special tokens hidden, weights as they are" : ""];
+    savePicture(kind, this.stage, this.view, `heed_${state.view}${ofHead ? `_${place}` : ""}`, caption.filter(Boolean).join("  ·  "));
   }
 
   painted(view, count) { this.state.painted[view] = count; }
@@ -112,6 +147,21 @@ export class LookApp {
 
   merge() {
     Object.assign(this.state, { words: !this.state.words, chosen: null, pointed: null });
+    this.draw();
+  }
+
+  hide() {
+    if (!this.data.canHide) return;
+    const { state } = this;
+    Object.assign(state, { hidden: !state.hidden, pointed: null });
+    if (state.chosen && this.data.shown(state.words, state.hidden).place[state.chosen.unit] < 0) state.chosen = null;
+    if (state.view === "model") this.go("model");
+    else this.draw();
+  }
+
+  // Which label the evidence is told about.
+  explain(label) {
+    this.state.label = label;
     this.draw();
   }
 
@@ -134,8 +184,8 @@ export class LookApp {
   }
 
   walk(step) {
-    const count = this.data.units(this.state.words).length, { chosen } = this.state;
-    const unit = chosen ? Math.min(Math.max(chosen.unit + step, 0), count - 1) : 0;
+    const { at, place } = this.data.shown(this.state.words, this.state.hidden), { chosen } = this.state;
+    const unit = at[chosen ? Math.min(Math.max(place[chosen.unit] + step, 0), at.length - 1) : 0];
     this.choose({ unit, toward: chosen?.toward ?? false });
     this.view.reveal?.(unit);
   }
@@ -144,18 +194,25 @@ export class LookApp {
     if (this.state.chosen) this.choose({ ...this.state.chosen, toward: !this.state.chosen.toward });
   }
 
+  // Where a unit looks, or who looks at it, of the units in sight.
+  linesInSight(at) {
+    const { data, state } = this, { place } = data.shown(state.words, state.hidden);
+    return data.lines(state.layer, state.head, state.words, at.unit, at.toward).filter(({ key }) => place[key] >= 0);
+  }
+
   // The status line: what is pointed at, else what the view is about.
   say() {
     const { data, state } = this, at = state.pointed ?? state.chosen, units = data.units(state.words);
     if (state.view === "map" && state.cell) return undefined; // the map has said it
     const place = `layer ${state.layer + 1}, head ${state.head + 1}`;
     if (at && state.view === "head") {
-      const lines = [...data.lines(state.layer, state.head, state.words, at.unit, at.toward)].sort((a, b) => b.weight - a.weight).slice(0, 5);
+      const lines = this.linesInSight(at).sort((a, b) => b.weight - a.weight).slice(0, 5);
       const list = lines.map(({ key, weight }) => `${visible(units[key].text)} ${percent(weight)}`).join(", ");
       return status(`${place}: **${visible(units[at.unit].text)}** ${at.toward ? "is looked at by" : "looks at"} ${list || "nobody among the largest links"}`);
     }
+    if (state.view === "evidence") return status("press **?** for keys");
     const coarse = state.view === "map" && data.block > 1 && !data.hasFull(state.layer, state.head)
-      ? `  ·  each cell is the largest weight of ${data.block} × ${data.block} tokens; heed look --full ${state.layer + 1}.${state.head + 1} has this head in full` : "";
+      ? `  ·  each cell is the largest weight of ${data.block} × ${data.block} tokens; heed look --full ${state.layer + 1}.${state.head + 1} has this head in full${state.hidden ? "; blocks of tokens with a special one among them are hidden" : ""}` : "";
     status(`${place}: entropy **${data.entropy[state.layer][state.head].toFixed(2)} bits**${coarse}  ·  press **?** for keys`);
   }
 }

@@ -14,7 +14,7 @@ export function markTab(view) {
 }
 
 export function toggle(title, key, onclick) {
-  return element("button", { className: "toggle", textContent: title, title: `key ${key}`, "aria-pressed": "false", onclick });
+  return element("button", { className: "toggle", textContent: title, title: `key ${key}`, onclick });
 }
 
 export function stepper(id, step) {
@@ -31,6 +31,12 @@ export function strong(node, text) {
 
 export const status = (text) => strong(byId("status"), text);
 export const note = (text) => strong(byId("note"), text);
+export const lead = (text) => strong(byId("lead"), text);
+
+// The two buttons that save the current view.
+export const savers = (save) => ["png", "svg"].map((kind) => element("button", {
+  id: `save-${kind}`, className: "toggle", textContent: kind.toUpperCase(), title: `save this view as ${kind.toUpperCase()}`, onclick: () => save(kind),
+}));
 
 export function switchTheme() {
   const root = document.documentElement;
@@ -46,10 +52,11 @@ export function help(rows) {
   dialog.showModal();
 }
 
-// actions: {key: function}; keys with Shift are "Shift+ArrowUp". Typing into fields and chords stay the browser's.
+// actions: {key: function}; keys with Shift are "Shift+ArrowUp". Chords stay the browser's, and so do keys while the help is
+// open, but for the one that closes it.
 export function listen(actions) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || (byId("help").open && event.key !== "?")) return;
     const arrow = event.key.startsWith("Arrow") && event.shiftKey;
     const action = actions[arrow ? `Shift+${event.key}` : event.key];
     if (!action) return;

@@ -1,8 +1,10 @@
 // The page of `heed why-similar`: a cosine taken apart.
+import { Address } from "./address.js";
 import { element, signed, signedColor, visible } from "./draw.js";
 import { balance, passage, section, table } from "./evidence_view.js";
 import { HeatMap } from "./heat_map.js";
-import { help, listen, markTab, note, status, switchTheme, tabs, toggle } from "./shell.js";
+import { savePicture } from "./picture.js";
+import { help, lead, listen, markTab, note, savers, status, switchTheme, tabs, toggle } from "./shell.js";
 
 const kSimilarityKeys = [["1 2", "words or pairs"], ["w", "words or tokens"], ["+ - 0", "zoom the pairs"], ["t", "dark or light"], ["?", "this"]];
 
@@ -16,19 +18,28 @@ export class SimilarityApp {
     const views = json.matrix ? [["pairs", "Pairs"], ["texts", "Texts"]] : [["texts", "Texts"]];
     tabs(views, (view) => this.go(view));
     this.wordsToggle = toggle("words", "w", () => this.merge());
-    document.getElementById("controls").replaceChildren(this.wordsToggle, toggle("◐", "t", () => this.theme()), toggle("?", "?", () => help(kSimilarityKeys)));
+    document.getElementById("controls").replaceChildren(this.wordsToggle, ...savers((kind) => this.save(kind)), toggle("◐", "t", () => this.theme()), toggle("?", "?", () => help(kSimilarityKeys)));
     note(json.matrix
       ? "Every pair of tokens adds its share to the cosine, and **the shares sum to it exactly**. The vectors of tokens already hold what they read from the whole text: a share is not a word's meaning by itself."
       : "This model's vector is not a mean of its tokens, so no exact shares exist. **Integrated gradients** share out the change of the cosine; the gap says how far they miss it.");
     const zoom = (action) => () => { if (this.map) action(this.map); };
+    const arrow = (rows, columns) => () => (this.map ? this.map.step(rows, columns) : this.stage.scrollBy(0, 60 * rows));
     listen({
       w: () => this.merge(), t: () => this.theme(), "?": () => help(kSimilarityKeys),
       "+": zoom((map) => map.zoom(1.4)), "=": zoom((map) => map.zoom(1.4)), "-": zoom((map) => map.zoom(1 / 1.4)), 0: zoom((map) => map.fit()),
-      ArrowLeft: zoom((map) => map.step(0, -1)), ArrowRight: zoom((map) => map.step(0, 1)), ArrowUp: zoom((map) => map.step(-1, 0)), ArrowDown: zoom((map) => map.step(1, 0)),
+      ArrowLeft: arrow(0, -1), ArrowRight: arrow(0, 1), ArrowUp: arrow(-1, 0), ArrowDown: arrow(1, 0),
       ...Object.fromEntries(views.map(([view], index) => [index + 1, () => this.go(view)])),
     });
+    this.address = new Address({
+      view: { get: () => this.state.view, set: (text) => { if (views.some(([view]) => view === text)) this.state.view = text; } },
+      words: { get: () => (this.state.words ? null : "split"), set: (text) => { this.state.words = text !== "split"; } },
+    }, () => this.go(this.state.view));
     this.go(this.state.view);
     new ResizeObserver(() => this.map?.draw()).observe(this.stage);
+  }
+
+  save(kind) {
+    savePicture(kind, this.stage, this, `heed_similar_${this.state.view}`, `heed why-similar: ${this.data.model}  ·  cosine ${this.data.cosine.toFixed(4)}`);
   }
 
   merge() {
@@ -68,6 +79,10 @@ export class SimilarityApp {
     this.map = null;
     this.stage.scrollTop = 0;
     markTab(view);
+    lead(view === "pairs"
+      ? "The row is a word of the first text, the column one of the second, and the colour what the two together add to the cosine: blue raises it, red lowers it."
+      : "Colours and bars say what each word adds to the cosine: blue raises it, red lowers it.");
+    this.address.write();
     this.wordsToggle.setAttribute("aria-pressed", this.state.words);
     if (view === "pairs") this.drawPairs();
     else this.drawTexts();

@@ -15,7 +15,9 @@ int cpu() {
   const CpuReport report = cpu_report();
   fmt::print("CPU          {}\n", report.model);
   fmt::print("features     {}\n", fmt::join(report.features, " "));
-  fmt::print("kernels use  {} (available: {})\n", kernels::target_name(),
+  const std::string asked = kernels::set_target_by_environment();
+  fmt::print("kernels use  {}{} (available: {}; the environment variable HEED_TARGET chooses)\n",
+             kernels::target_name(), asked.empty() ? "" : fmt::format(", as HEED_TARGET={} says", asked),
              fmt::join(kernels::available_targets(), ", "));
   fmt::print("threads      {} (affinity {}{})\n", report.usable, report.affinity_cpus,
              report.quota_cpus > 0 ? fmt::format(", cgroup quota {:.2f}", report.quota_cpus) : ", no cgroup quota");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "heed/engine/load.h"
 #include "heed/tasks/word_places.h"
 #include "heed/train/head_plan.h"
+#include "notes.h"
 #include "progress.h"
 #include "support_data.h"
 #include "verbs.h"
@@ -21,12 +23,13 @@
 namespace heed::cli {
 namespace {
 
+constexpr int kNotClean = 1;  // the exit code; errors have others
 constexpr std::size_t kBarWidth = 40, kLabelsShown = 30, kLengthRows = 12;
 
 std::string bar(std::size_t count, std::size_t most) {
   std::string blocks;
   const double share = most == 0 ? 0 : static_cast<double>(count) / static_cast<double>(most);
-  const auto eighths = static_cast<std::size_t>(share * kBarWidth * 8 + 0.5);
+  const auto eighths = static_cast<std::size_t>(std::lround(share * kBarWidth * 8));
   for (std::size_t i = 0; i < eighths / 8; ++i) blocks += "█";
   constexpr const char* kParts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   return blocks + kParts[eighths % 8];
@@ -87,6 +90,26 @@ void print_check(const DataCheck& check, const std::string& unit, std::size_t ma
   }
 }
 
+// "2 malformed rows, 1 row without text": why DataCheck::clean() is false.
+std::string faults_of(const DataCheck& check) {
+  std::size_t malformed = 0, empty = 0, contradictory = 0, shared = 0;
+  for (const FileCheck& file : check.files) {
+    malformed += file.bad_rows.count;
+    empty += file.empty.count;
+    contradictory += file.contradictions.count;
+  }
+  for (const SharedRows& each : check.shared) shared += each.rows.count;
+  std::string list;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, what);
+  };
+  add(malformed, "malformed");
+  add(empty, "without text");
+  add(contradictory, "with labels that contradict each other");
+  add(shared, "in two files");
+  return list;
+}
+
 struct CheckOptions : DataOptions {
   std::vector<std::string> files;
   std::string model, json;
@@ -142,7 +165,9 @@ int check(const CheckOptions& options) {
   }
   print_check(found, model ? "tokens" : "words", checks.max_length);
   if (!options.json.empty()) replace_file(options.json, to_json(found).dump(1) + "\n");
-  return 0;
+  if (found.clean()) return 0;
+  fmt::print(stderr, "heed: the data is not clean: {}\n", faults_of(found));
+  return kNotClean;
 }
 
 void add_check(CLI::App& data, int& result) {
@@ -151,9 +176,11 @@ void add_check(CLI::App& data, int& result) {
   verb->add_option("FILE", options->files, "the files, training data first; or the config of a training run")
       ->required();
   add_data_options(*verb, *options);
-  verb->add_option("--model", options->model, "count the tokens of this model instead of words");
-  verb->add_option("--json", options->json, "file for the findings as JSON");
+  verb->add_option("--model", options->model,
+                   "count the tokens of this model (a folder, or owner/name) instead of words");
+  verb->add_option("--json", options->json, "file to write the findings to, as JSON");
   verb->footer(
+      "Exit code 1 if there are malformed rows, rows without text, contradictions or rows in two files.\n"
       "heed data check train.csv test.csv --label category --model all-MiniLM-L6-v2\nheed data check my_config.json");
   verb->callback([options, &result] { result = check(*options); });
 }
@@ -168,11 +195,13 @@ void add_make_support(CLI::App& make, int& result) {
   };
   const auto options = std::make_shared<Options>();
   verb->add_option("--output", options->output, "folder for the files")->required();
-  verb->add_option("--seed", options->seed, "another seed, other messages")->capture_default_str();
-  verb->add_option("--size", options->size, "messages in all; a tenth each is for dev and test")->capture_default_str();
+  verb->add_option("--seed", options->seed, "seed of the random choices: another seed, other messages")
+      ->capture_default_str();
+  verb->add_option("--size", options->size, "number of messages in all; a tenth each is for dev and test")
+      ->capture_default_str();
   verb->callback([options, &result] {
     write_support_data(make_support_data(options->seed, options->size), options->output);
-    fmt::print(stderr, "{}: train.jsonl, dev.jsonl, test.jsonl\n", options->output);
+    note(options->output + ": train.jsonl, dev.jsonl, test.jsonl");
     result = 0;
   });
 }

@@ -15,7 +15,7 @@ namespace heed::cli {
 struct DataOptions {
   DataSource source;              // all but the file
   std::vector<std::string> rows;  // names of kRowFields
-  std::string label_separator;
+  std::string separator, label_separator;
   bool no_header = false;
 
   // With the file, and what the strings stand for.

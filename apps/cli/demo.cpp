@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kMessages = 5000;
 
-// The name itself, or with a number behind it, so that nobody's files are touched.
+// The name itself, or with a number after it, so that nobody's files are touched.
 fs::path fresh_folder(const std::string& name) {
   fs::path folder = name;
   for (int number = 2; fs::exists(folder); ++number) folder = name + "-" + std::to_string(number);
@@ -85,7 +85,7 @@ std::string characters(const std::string& text, std::int64_t start, std::int64_t
 }
 
 void show(const LoadedModel& intents, const LoadedModel& slots, const SupportMessage& message) {
-  const Look look = look_at(intents, message.text, {.maps = false});
+  const Look look = look_at(intents, message.text, {.maps = false, .labels = 1});
   const LabelScore& best = look.evidence->labels.front();
   fmt::print("  {}\n    {} ({:.0f} %){}\n", marked(look), best.label, 100 * static_cast<double>(best.score),
              best.label == message.intent ? "" : ", expected " + message.intent);
@@ -104,7 +104,7 @@ int demo(const std::string& output, std::int64_t epochs) {
       "(one label) and which words are products, dates, amounts ... (one label per word); on {} threads, {}.\n\n",
       data.train.size(), current_threads(), kernels::target_name());
   TrainPrinter printer;
-  Trainer(demo_config(folder, epochs), printer, false).run();
+  Trainer(demo_config(folder, epochs), printer).run();
 
   const LoadedModel intents = load(folder / "model"), slots = load(folder / "model" / "slots");
   fmt::print("\nMessages that it has never seen, with the words that spoke for the intent marked:\n");

@@ -61,6 +61,7 @@ int evaluate_file(const Options& options) {
   HEED_CHECK(task, "[eval] a ", model.model().architecture(), " is made for no task that can be scored; name one by ",
              "--task: ", trainable_tasks());
   EvaluationRun run(model, *task, options.given, {options.source_of(options.data)});
+  for (const std::string& note : run.notes()) fmt::print(stderr, "note: {}\n", note);
   Evaluation evaluation;
   {
     ShareProgress progress(options.data + " ");
@@ -68,7 +69,6 @@ int evaluate_file(const Options& options) {
   }
   const int digits = options.given.value("digits", 4);
   fmt::print("{}{}", evaluation.report, lines_of(evaluation.metrics, digits));
-  if (run.bad_rows() > 0) fmt::print("{} malformed rows were passed over\n", run.bad_rows());
   if (!options.output.empty()) {
     const Json result = {{"task", task->name}, {"model", options.model},     {"data", options.data},
                          {"rows", run.rows()}, {"bad_rows", run.bad_rows()}, {"metrics", to_json(evaluation)}};
@@ -82,15 +82,20 @@ int evaluate_file(const Options& options) {
 void add_eval(CLI::App& app, int& result) {
   CLI::App* verb = app.add_subcommand("eval", "how well a model does on a file of right answers");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--model", options->model, "folder of a HuggingFace model")->required();
+  verb->add_option("--model", options->model, "folder of a HuggingFace model, or owner/name of one that was pulled")
+      ->required();
   verb->add_option("--data", options->data, "file of right answers (docs/data.md)")->required();
-  verb->add_option("--task", options->task, trainable_tasks() + "; default: what it was trained for, or by its head");
+  verb->add_option(
+      "--task", options->task,
+      "task to score: " + trainable_tasks() + "; default: what the model was trained for, or has a head for");
   add_data_options(*verb, *options);
-  verb->add_option("--max-bad-rows", options->source.max_bad_rows, "malformed rows to pass over")
+  verb->add_option("--max-bad-rows", options->source.max_bad_rows,
+                   "how many malformed rows to pass over before giving up")
       ->capture_default_str();
   add_option_flags(*verb, all_options(), kForEvaluate, options->given);
-  verb->add_option("--output", options->output, "file for the metrics as JSON");
-  verb->add_option("--threads", options->threads, "default: what this machine has")->check(CLI::Range(1, 1024));
+  verb->add_option("--output", options->output, "file to write the metrics to, as JSON");
+  verb->add_option("--threads", options->threads, "threads to compute with; default: as many as this machine has")
+      ->check(CLI::Range(1, 1024));
   verb->footer("heed eval --model all-MiniLM-L6-v2 --data sts.csv --no-header --pair 1 --score 2");
   verb->callback([options, &result] { result = evaluate_file(*options); });
 }

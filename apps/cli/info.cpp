@@ -8,7 +8,9 @@
 
 #include "heed/base/utf8.h"
 #include "heed/engine/load.h"
-#include "heed/tasks/embed.h"
+#include "heed/tasks/embed_plan.h"
+#include "heed/tasks/run_task.h"
+#include "notes.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -16,12 +18,6 @@ namespace {
 
 void row(const std::string& name, const std::string& value) {
   fmt::print("{:<14}{}\n", name, value);
-}
-
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
 }
 
 std::string megabytes(double bytes) {
@@ -32,14 +28,6 @@ std::string joined(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) text += (i ? ", " : "") + names[i];
   return names.size() > most ? text + fmt::format(", ... ({} in all)", names.size()) : text;
-}
-
-std::string verbs_for(const Model& model) {
-  std::string list;
-  for (const Task* task : tasks()) {
-    if (task->supports(model)) list += (list.empty() ? "" : ", ") + task->verb;
-  }
-  return list;
 }
 
 std::map<ParameterPlace::Part, std::int64_t> parameters_by_part(const Model& model) {
@@ -119,7 +107,7 @@ int info(const std::string& directory) {
     row("embedding",
         fmt::format("{} pooling{}", to_string(sentence->pooling), sentence->normalize ? ", normalised" : ""));
   }
-  row("good for", verbs_for(model));
+  row("good for", supported_verbs(model));
   picture(model);
   return 0;
 }
@@ -129,7 +117,8 @@ int info(const std::string& directory) {
 void add_info(CLI::App& app, int& result) {
   CLI::App* verb = app.add_subcommand("info", "what is in a model folder: sizes, tokenizer, head, a picture");
   const auto directory = std::make_shared<std::string>();
-  verb->add_option("DIR", *directory, "folder of a HuggingFace model")->required();
+  verb->add_option("DIR", *directory, "folder of a HuggingFace model, or owner/name of one that was pulled")
+      ->required();
   verb->callback([directory, &result] { result = info(*directory); });
 }
 

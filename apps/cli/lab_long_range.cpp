@@ -74,7 +74,7 @@ class RecallModel : public Module {
   // [B, kKeys]
   virtual Tensor logits(const Batch& batch) const = 0;
 
-  void visit(Visitor& visitor) override {
+  void visit(Visitor& visitor) const override {
     visitor.child("symbol", symbol_);
     visitor.child("answer", answer_);
   }
@@ -97,7 +97,7 @@ class RecurrentRecall : public RecallModel {
     return answer_.forward(embedding(states.values, batch.questions));
   }
 
-  void visit(Visitor& visitor) override {
+  void visit(Visitor& visitor) const override {
     RecallModel::visit(visitor);
     visitor.child("stack", stack_);
   }
@@ -120,7 +120,7 @@ class AttentionRecall : public RecallModel {
     return answer_.forward(attention_.forward(asking, x, {}, {}, asking.values));
   }
 
-  void visit(Visitor& visitor) override {
+  void visit(Visitor& visitor) const override {
     RecallModel::visit(visitor);
     visitor.child("attention", attention_);
   }
@@ -260,14 +260,14 @@ int long_range(Choice choice) {
 void add_lab_long_range(CLI::App& lab, int& result) {
   CLI::App* verb = lab.add_subcommand("long-range", "recall over growing distances: RNN, GRU and attention (a minute)");
   auto choice = std::make_shared<Choice>();
-  verb->add_option("--distances", choice->distances, "numbers of distractors, with commas between")
+  verb->add_option("--distances", choice->distances, "distances to try, in distractors, with commas between")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  verb->add_option("--steps", choice->steps, "training steps a model and distance")
+  verb->add_option("--steps", choice->steps, "training steps for each model and distance")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  verb->add_option("--seed", choice->seed, "of weights and sequences")->capture_default_str();
+  verb->add_option("--seed", choice->seed, "seed of weights and sequences")->capture_default_str();
   verb->callback([choice, &result] { result = long_range(*choice); });
 }
 

@@ -113,11 +113,13 @@ int positions(const Choice& choice) {
 void add_lab_positions(CLI::App& lab, int& result) {
   CLI::App* verb = lab.add_subcommand("positions", "draw a position encoding and check what it should do");
   auto choice = std::make_shared<Choice>();
-  verb->add_option("--encoding", choice->encoding, "sinusoidal, integer, fraction or random")
+  verb->add_option("--encoding", choice->encoding, "encoding to draw: sinusoidal, integer, fraction or random")
       ->check(CLI::IsMember({"sinusoidal", "integer", "fraction", "random"}))
       ->capture_default_str();
-  verb->add_option("--length", choice->length, "words of the text")->check(CLI::Range(2, 2048))->capture_default_str();
-  verb->add_option("--width", choice->width, "numbers a position")->check(CLI::Range(1, 1024))->capture_default_str();
+  verb->add_option("--length", choice->length, "number of positions")
+      ->check(CLI::Range(2, 2048))
+      ->capture_default_str();
+  verb->add_option("--width", choice->width, "numbers per position")->check(CLI::Range(1, 1024))->capture_default_str();
   verb->callback([choice, &result] { result = positions(*choice); });
 }
 

@@ -22,6 +22,7 @@ struct Options {
   std::string model, text, pair, html;
   std::vector<std::string> full;
   std::size_t steps = IntegratedGradientsOptions{}.steps;
+  std::size_t labels = LookOptions{}.labels;
   int threads = 0;
 };
 
@@ -104,12 +105,13 @@ void print_evidence(const Look& look) {
 void look(const Options& options) {
   std::optional<ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
-  LookOptions asked{.maps = !options.html.empty(), .gradients = {.steps = options.steps}};
+  const bool page = !options.html.empty();
+  LookOptions asked{.maps = page, .gradients = {.steps = options.steps}, .labels = page ? options.labels : 1};
   for (const std::string& name : options.full) asked.full.push_back(head_named(name));
   const LoadedModel model = load(options.model);
   const TextInput input = options.pair.empty() ? TextInput(options.text) : TextInput(options.text, options.pair);
   const Look found = look_at(model, input, asked);
-  if (!options.html.empty()) {
+  if (page) {
     write_page(found, folder_name(options.model), options.html);
     return fmt::print("{}: {} tokens, {} layers of {} heads\n", options.html, found.attention.tokens(),
                       found.attention.layer_count(), found.attention.heads());
@@ -131,6 +133,9 @@ void add_look(CLI::App& app, int& result) {
   verb->add_option("--full", options->full, "LAYER.HEAD that the page has in full though the text is long; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--steps", options->steps, "of integrated gradients, for classifiers")
+      ->check(CLI::Range(1, 100'000));
+  verb->add_option("--labels", options->labels, "whose evidence the page of a classifier has, the best first")
+      ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
   verb->add_option("--threads", options->threads, "default: what this machine has")->check(CLI::Range(1, 1024));
   verb->footer("heed look --model bert-tiny-toxicity \"what a lovely day\" --html look.html");

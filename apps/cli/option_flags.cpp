@@ -6,12 +6,23 @@
 namespace heed::cli {
 namespace {
 
-// The text as a value like the default: a number stays a number.
+// Whether the schema of a field, or of an item of its list, says that it may be of this type.
+bool takes(const Json& schema, const std::string& type) {
+  const Json& own = schema.contains("anyOf") ? schema["anyOf"][0] : schema;
+  const Json types = own.value("type", Json());
+  return types.is_array() ? std::ranges::find(types, Json(type)) != types.end() : types == type;
+}
+
+// The text as the field's schema wants it: a number stays a number, a list may be written as JSON.
 Json value_of(const OptionInfo& option, const std::string& text) {
-  if (option.value.is_string() || option.value.is_null()) return text;
-  if (option.value.is_array()) return Json::array({text});
+  const bool words = takes(option.schema, "string"), list = option.schema.contains("anyOf");
+  if (words && !takes(option.schema, "boolean")) return list ? Json::array({text}) : Json(text);
   Json value = Json::parse(text, nullptr, false);
-  if (!value.is_number()) throw CLI::ValidationError(flag_of(option.name), "\"" + text + "\" is not a number");
+  const bool number = takes(option.schema, "integer") || takes(option.schema, "number");
+  if (value.is_discarded() && words) return text;
+  if (value.is_discarded() || (number && !value.is_number() && !(list && value.is_array()))) {
+    throw CLI::ValidationError(flag_of(option.name), "\"" + text + "\" is not " + (number ? "a number" : "JSON"));
+  }
   return value;
 }
 

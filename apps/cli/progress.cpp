@@ -9,6 +9,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/machine_probe.h"
+#include "notes.h"
 
 namespace heed::cli {
 namespace {
@@ -37,7 +38,7 @@ Progress::Progress(std::string label, std::int64_t steps, std::int64_t tokens, s
       terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (terminal_ && tokens_done_ > 0) fmt::print(stderr, "\n");
+  if (terminal_ && tokens_done_ > 0 && !is_quiet()) fmt::print(stderr, "\n");
 }
 
 double Progress::seconds() const {
@@ -51,6 +52,7 @@ void Progress::step_done(double loss, std::int64_t tokens, double operations) {
   ++steps_done_;
   tokens_done_ += tokens;
   operations_ += operations;
+  if (is_quiet()) return;
   const double now = seconds();
   const bool due = terminal_ ? now - shown_at_ >= kRenewSeconds || steps_done_ == steps_
                              : line != tokens_done_ * kPlainLines / tokens_;
@@ -75,6 +77,7 @@ ShareProgress::~ShareProgress() {
 }
 
 void ShareProgress::show(double share) {
+  if (is_quiet()) return;
   const double step = terminal_ ? 0.01 : 0.25;
   if (shown_ >= 0 && share - shown_ < step && (share < 1 || shown_ >= 1)) return;
   shown_ = share;
@@ -90,6 +93,7 @@ TransferProgress::~TransferProgress() {
 }
 
 void TransferProgress::show(const std::string& label, std::uint64_t done, std::uint64_t total) {
+  if (is_quiet()) return;
   constexpr double kRenewSeconds = 0.1, kMegabyte = 1e6;
   const auto now = std::chrono::steady_clock::now();
   const bool begins = label != label_, ends = done == total;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "heed/io/hub.h"
+#include "notes.h"
 #include "progress.h"
 #include "verbs.h"
 
@@ -20,9 +21,7 @@ int pull(const PullOptions& asked) {
   HubOptions options = hub_options();
   if (!asked.endpoint.empty()) options.endpoint = asked.endpoint;
   options.offline = asked.offline;
-  const std::size_t at = asked.name.find('@');
-  const std::string repository = asked.name.substr(0, at),
-                    revision = at == std::string::npos ? "main" : asked.name.substr(at + 1);
+  const HubName name(asked.name);
   PulledModel model;
   {
     TransferProgress progress;
@@ -30,17 +29,18 @@ int pull(const PullOptions& asked) {
                               std::uint64_t total) {
       progress.show(fmt::format("{}/{} {}", number + 1, count, file), done, total);
     };
-    model = pull_model(repository, revision, options);
+    model = pull_model(name.repository, name.revision, options);
   }
   if (!model.unreachable.empty() && !asked.offline) {
-    fmt::print(stderr, "heed: {}\nheed: this is what was pulled before, commit {}\n", model.unreachable, model.commit);
+    note(model.unreachable);
+    note("this is what was pulled before, commit " + model.commit);
   }
   std::string folder = model.folder.string();
   if (!asked.output.empty()) {
     copy_model(model, asked.output);
     folder = asked.output;
   }
-  fmt::print(stderr, "Next: heed info {}\n", folder);
+  note("next: heed info " + folder);
   fmt::print("{}\n", folder);
   return 0;
 }
@@ -48,18 +48,19 @@ int pull(const PullOptions& asked) {
 }  // namespace
 
 void add_pull(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("pull", "loads a model from HuggingFace's hub and prints its folder");
+  CLI::App* verb = app.add_subcommand("pull", "load a model from HuggingFace's hub and print its folder");
   const auto options = std::make_shared<PullOptions>();
   verb->add_option("REPOSITORY", options->name, "owner/name, or owner/name@revision: a branch, a tag or a commit")
       ->required();
-  verb->add_option("--output", options->output, "folder for a copy of the files; default: only the cache has them");
-  verb->add_option("--endpoint", options->endpoint, "of the hub; default: HF_ENDPOINT, else https://huggingface.co");
-  verb->add_flag("--offline", options->offline, "what was pulled before, without asking anybody");
+  verb->add_option("--output", options->output, "folder to copy the files to; default: they stay in the cache");
+  verb->add_option("--endpoint", options->endpoint,
+                   "address of the hub; default: HF_ENDPOINT, else https://huggingface.co");
+  verb->add_flag("--offline", options->offline, "use what was pulled before and ask nobody");
   verb->footer(
       "Only safetensors are loaded, never pickle files. HF_TOKEN opens private and gated models. What was pulled is\n"
       "kept in HEED_CACHE, else ~/.cache/heed; a pull that was stopped goes on where it was.\n"
       "heed pull sentence-transformers/all-MiniLM-L6-v2\n"
-      "heed embed --model \"$(heed pull sentence-transformers/all-MiniLM-L6-v2)\" \"a text\"");
+      "heed embed --model sentence-transformers/all-MiniLM-L6-v2 \"a text\"");
   verb->callback([options, &result] { result = pull(*options); });
 }
 

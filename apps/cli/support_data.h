@@ -14,7 +14,7 @@ namespace heed::cli {
 struct SupportMessage {
   std::string text, intent;
   std::vector<std::string> words;  // of the text: punctuation stands by itself
-  std::vector<std::string> tags;   // "O", "B-product", "I-product" ... one a word
+  std::vector<std::string> tags;   // "O", "B-product", "I-product" ... one per word
   std::string made_of;             // the template and the values of its slots; not written to files
 };
 

@@ -12,7 +12,7 @@ namespace heed::cli {
 
 struct ShareColumn {
   std::string title;
-  std::vector<double> values;  // one a word
+  std::vector<double> values;  // one per word
 };
 
 // The words with the largest values of the first column, each column with bars: left of the middle is below 0.

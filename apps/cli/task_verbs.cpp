@@ -4,9 +4,12 @@
 #include <memory>
 #include <optional>
 
+#include "answer_file.h"
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "heed/tasks/run_task.h"
 #include "option_flags.h"
+#include "stop_on_signal.h"
 #include "texts.h"
 #include "verbs.h"
 
@@ -94,42 +97,77 @@ std::vector<InputLine> given_requests(const Task& task, const Options& options) 
 
 std::string lines_help(const Task& task) {
   const RequestField* first = required_field(task);
+  return first ? first->name + ", a tab and " + task.request.back().name : std::string("one text");
+}
+
+std::string fields_help(const Task& task) {
   std::string fields;
   for (const RequestField& field : task.request) {
     fields += (fields.empty() ? "\"" : ", \"") + field.name + (field.optional ? "\" (or not)" : "\"");
   }
-  return (first ? first->name + ", a tab and " + task.request.back().name : std::string("one text")) +
-         " per line, or JSON lines with " + fields;
+  return fields;
+}
+
+std::vector<std::string> field_names(const Task& task) {
+  std::vector<std::string> names;
+  for (const RequestField& field : task.request) names.push_back(field.name);
+  return names;
+}
+
+// Texts for people, as they are written: one request after the other.
+void write_texts(const Task& task, const TaskRun& task_run, const LoadedModel& model, const Options& options,
+                 const std::vector<InputLine>& given) {
+  AnswerFile out("");
+  const StopOnSignal signals;
+  const auto write = [&](const InputLine& line) {
+    const TaskCall call{.stop = signals.token(), .on_text = [&](const TextPiece& piece) { out.write(piece.text); }};
+    static_cast<void>(
+        task_run.run(model, {request_row(task, request_of(task, line, options.beside), line.where)}, call));
+    out.write("\n");
+  };
+  for (const InputLine& line : given) write(line);
+  if (given.empty()) for_each_line(options.input, write);
+  out.commit();
 }
 
 void run(const Task& task, const Options& options) {
   const std::vector<InputLine> given = given_requests(task, options);
-  if (options.input.empty() && given.empty()) throw CLI::RequiredError("TEXT or --input");
+  if (options.input.files.empty() && given.empty()) throw CLI::RequiredError("TEXT or --input");
   std::optional<ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   const LoadedModel model = load(options.model);
-  const auto task_run = model.make(task, options.task);
-  run_texts(options, given, [&](const std::vector<InputLine>& lines) {
+  const auto task_run = make_task(model, task, options.task);
+  if (task.writes && options.output.empty()) return write_texts(task, *task_run, model, options, given);
+  const auto find = [&](const std::vector<InputLine>& lines, const StopToken& stop, CutRows& cut) {
     std::vector<Row> rows;
+    rows.reserve(lines.size());
     for (const InputLine& line : lines) {
       rows.push_back(request_row(task, request_of(task, line, options.beside), line.where));
     }
-    std::vector<std::string> out;
-    for (const auto& finding : run_task(model, *task_run, std::move(rows))) out.push_back(finding->line());
-    return out;
-  });
+    return task_run->run(model, std::move(rows), {.stop = stop, .cut = &cut});
+  };
+  run_texts(options, given, {field_names(task), find});
 }
 
 void add_task_verb(CLI::App& app, const Task& task, int& result) {
   CLI::App* verb = app.add_subcommand(task.verb, task.summary);
   const auto options = std::make_shared<Options>();
-  add_text_options(*verb, *options, task.request.back().help, lines_help(task));
+  add_text_options(*verb, *options, task.request.back().help, lines_help(task), fields_help(task));
   for (std::size_t i = 0; i + 1 < task.request.size(); ++i) {
     const RequestField& field = task.request[i];
-    if (field.first_text || field.is_list()) continue;
+    if (field.first_text || (field.is_list() && field.optional)) continue;
+    const std::string flag = field.flag.empty() ? flag_of(field.name) : field.flag;
+    if (field.is_list()) {
+      verb->add_option_function<std::vector<std::string>>(
+              flag,
+              [options, name = field.name](const std::vector<std::string>& list) { options->beside[name] = list; },
+              field.help)
+          ->delimiter(',')
+          ->allow_extra_args(false);
+      continue;
+    }
     verb->add_option_function<std::string>(
-        field.flag.empty() ? flag_of(field.name) : field.flag,
-        [options, name = field.name](const std::string& text) { options->beside[name] = text; }, field.help);
+        flag, [options, name = field.name](const std::string& text) { options->beside[name] = text; }, field.help);
   }
   add_option_flags(*verb, task.options.list(), kForPredict, options->task);
   verb->footer(task.example);

@@ -1,18 +1,18 @@
 #include "texts.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "heed/base/file.h"
-#include "heed/base/utf8.h"
+#include "answer_file.h"
+#include "heed/base/error.h"
+#include "notes.h"
 #include "progress.h"
+#include "stop_on_signal.h"
 
 namespace heed::cli {
 namespace {
@@ -20,93 +20,142 @@ namespace {
 // Enough for full batches of like lengths, few enough for the bar to move.
 constexpr std::size_t kPortion = 512;
 
-// Standard output, or a file that is put in place when everything is written.
-class Output {
+void note_blank_lines(std::size_t count) {
+  if (count > 0)
+    note(fmt::format("{} blank line{} skipped", grouped(std::int64_t(count)), count == 1 ? " was" : "s were"));
+}
+
+// Answers on a terminal and a bar on the same one would run into each other.
+bool wants_progress(const AnswerFile& output) {
+  return !(output.is_standard_output() && isatty(STDOUT_FILENO) != 0 && isatty(STDERR_FILENO) != 0);
+}
+
+class TextRun {
  public:
-  explicit Output(const std::string& path) {
-    if (!path.empty()) file_.emplace(path);
-  }
-  void write(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += line + "\n";
-    if (file_) {
-      file_->write(text);
-    } else {
-      std::fwrite(text.data(), 1, text.size(), stdout);
+  TextRun(const TextOptions& options, const TextAnswers& answers)
+      : options_(options), answers_(answers), output_(options.output) {}
+
+  void run(const std::vector<InputLine>& given) {
+    if (options_.input.files.empty()) {
+      portion_ = given;
+      answer_portion();
     }
-  }
-  void finish() {
-    if (file_) file_->commit();
-    HEED_CHECK_AS(io, std::fflush(stdout) == 0, "standard output: cannot be written");
+    for (const std::string& file : options_.input.files) answer_file(file);
+    output_.commit();
+    note_blank_lines(blank_);
+    if (cut_.count > 0) {
+      note(fmt::format("{} of {} texts {} cut at {} tokens", grouped(std::int64_t(cut_.count)),
+                       grouped(std::int64_t(answered_)), cut_.count == 1 ? "was" : "were", cut_.tokens));
+    }
   }
 
  private:
-  std::optional<AtomicFile> file_;
-};
+  void answer_file(const std::string& file) {
+    const auto rows = open_input(file, options_.input.format, stop_.token());
+    std::optional<ShareProgress> progress;
+    if (rows->share() >= 0 && wants_progress(output_)) progress.emplace(file + " ");
+    const auto answer = [&] {
+      answer_portion();
+      if (progress) progress->show(rows->share());
+    };
+    for (InputLine line;;) {
+      if (portion_.size() == kPortion || (!portion_.empty() && !rows->ready())) answer();
+      if (!rows->next(line)) break;
+      portion_.push_back(std::move(line));
+    }
+    answer();
+    blank_ += rows->blank_lines();
+  }
 
-void run_file(const TextOptions& options, const AnswerLines& answer, Output& output) {
-  std::error_code unknown;
-  const auto bytes = std::filesystem::file_size(options.input, unknown);
-  std::optional<ShareProgress> progress;
-  if (!unknown && bytes > 0) progress.emplace(options.input + " ");
-  std::vector<InputLine> portion;
-  std::size_t done = 0;
-  const auto flush = [&] {
-    if (portion.empty()) return;
-    output.write(answer(portion));
-    portion.clear();
-    if (progress) progress->show(std::min(1.0, static_cast<double>(done) / static_cast<double>(bytes)));
-  };
-  for_each_line(options.input, [&](InputLine line) {
-    done += line.text.size() + 1;
-    portion.push_back(std::move(line));
-    if (portion.size() == kPortion) flush();
-  });
-  flush();
-}
+  void answer_portion() {
+    if (portion_.empty()) return;
+    const auto findings = answers_.find(portion_, stop_.token(), cut_);
+    std::string text;
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      if (output_.takes_vectors()) {
+        add_vector(*findings[i]);
+      } else {
+        text += answer_line(portion_[i], answers_.known, findings[i]->line()) + "\n";
+      }
+    }
+    if (!output_.takes_vectors()) output_.write(text);
+    answered_ += portion_.size();
+    portion_.clear();
+  }
+
+  void add_vector(const Finding& finding) {
+    HEED_CHECK(!finding.vector().empty(), options_.output,
+               ": only vectors, as heed embed gives them, can be written as .npy; name the file .jsonl");
+    output_.vectors().add_row(finding.vector());
+  }
+
+  const TextOptions& options_;
+  const TextAnswers& answers_;
+  StopOnSignal stop_;
+  AnswerFile output_;
+  std::vector<InputLine> portion_;
+  std::size_t answered_ = 0, blank_ = 0;
+  CutRows cut_;
+};
 
 }  // namespace
 
-std::string InputLine::text_of(const std::string& name) const {
-  return fields.is_null() ? text : json_required<std::string>(fields, name, where);
+void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines, const std::string& fields) {
+  verb.add_option("--input", options.files,
+                  "file to read instead, - for standard input: " + lines +
+                      " per line, or JSON lines, CSV or TSV with " + fields +
+                      "; may be given several times, and packed by gzip")
+      ->allow_extra_args(false);
+  verb.add_option("--format", options.format,
+                  "what the input is; default: by the extension, else JSON lines if it begins with {, else lines")
+      ->check(CLI::IsMember({"lines", "jsonl", "csv", "tsv"}));
 }
 
-void for_each_line(const std::string& path, const std::function<void(InputLine)>& use) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    HEED_CHECK_AS(not_found, file, path, ": cannot be opened");
-  }
-  std::istream& lines = path == "-" ? std::cin : file;
-  std::int64_t number = 0;
-  bool json = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    const std::string where = path + ":" + std::to_string(++number);
-    const auto invalid = utf8_find_invalid(line);
-    HEED_CHECK_AS(bad_format, !invalid, where, ": byte ", *invalid, " of the line is not UTF-8");
-    if (number == 1) json = line.starts_with('{') && line.ends_with('}');
-    use({line, json ? parse_json(line, where) : Json(), where});
-  }
-  HEED_CHECK_AS(io, !lines.bad(), path, ": cannot be read");
-}
-
-void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines) {
-  verb.add_option("--model", options.model, "folder of a HuggingFace model")->required();
+void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines,
+                      const std::string& fields) {
+  verb.add_option("--model", options.model, "folder of a HuggingFace model, or owner/name of one that was pulled")
+      ->required();
   CLI::Option* given = verb.add_option("TEXT", options.texts, texts);
-  verb.add_option("--input", options.input, "file instead: " + lines + "; - for standard input")->excludes(given);
-  verb.add_option("--output", options.output, "file for the answers instead of standard output");
-  verb.add_option("--threads", options.threads, "default: what this machine has")->check(CLI::Range(1, 1024));
+  add_input_options(verb, options.input, lines, fields);
+  verb.get_option("--input")->excludes(given);
+  verb.add_option("--output", options.output,
+                  "file for the answers instead of standard output; vectors also as NumPy's .npy");
+  verb.add_option("--threads", options.threads, "threads to compute with; default: as many as this machine has")
+      ->check(CLI::Range(1, 1024));
 }
 
-void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const AnswerLines& answer) {
-  Output output(options.output);
-  if (options.input.empty()) {
-    output.write(answer(given));
-  } else {
-    run_file(options, answer, output);
+void for_each_line(const InputOptions& options, const std::function<void(const InputLine&)>& use) {
+  std::size_t blank = 0;
+  for (const std::string& file : options.files) {
+    const auto rows = open_input(file, options.format);
+    for (InputLine line;;) {
+      if (!rows->ready()) flush_standard_output();
+      if (!rows->next(line)) break;
+      use(line);
+    }
+    blank += rows->blank_lines();
   }
-  output.finish();
+  note_blank_lines(blank);
+}
+
+std::string answer_line(const InputLine& line, const std::vector<std::string>& known, const std::string& answer) {
+  constexpr const char* kResult = "result";
+  Json carried = Json::object();
+  if (line.fields.is_object()) {
+    for (const auto& [name, value] : line.fields.items()) {
+      if (std::ranges::find(known, name) == known.end()) carried[name] = value;
+    }
+  }
+  if (carried.empty()) return answer;
+  HEED_CHECK_AS(bad_format, !carried.contains(kResult), line.where, ": has a field \"", kResult,
+                "\", where the answer is to be; give it another name");
+  std::string text = carried.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.pop_back();
+  return text + ",\"" + kResult + "\":" + answer + "}";
+}
+
+void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const TextAnswers& answers) {
+  TextRun(options, answers).run(given);
 }
 
 }  // namespace heed::cli

@@ -1,13 +1,14 @@
-// What verbs that run a model over texts share: the options --model, TEXT, --input, --output and --threads, reading
-// lines, the progress bar, one line out for each in.
+// What verbs that run a model over texts share: the options --model, TEXT, --input, --output and --threads, answers as
+// soon as their texts are there, progress, and notes on what was left out.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "heed/base/json.h"
 #include "heed/engine/load.h"
+#include "heed/tasks/run_task.h"
+#include "input_rows.h"
 
 namespace CLI {
 class App;
@@ -15,32 +16,37 @@ class App;
 
 namespace heed::cli {
 
-// A text of the command line, or a line of a file.
-struct InputLine {
-  std::string text;     // the line as it is
-  Json fields{};        // of a file of JSON lines; else null
-  std::string where{};  // file:line, for errors
-
-  // fields[name]; of a plain line the line itself.
-  std::string text_of(const std::string& name) const;
+struct InputOptions {
+  std::vector<std::string> files;
+  std::string format;
 };
 
-// Each line of the file, or of standard input for "-". A file whose first line is an object is one of JSON lines. Lines
-// must be UTF-8.
-void for_each_line(const std::string& path, const std::function<void(InputLine)>& use);
-
 struct TextOptions {
-  std::string model, input, output;
+  std::string model, output;
+  InputOptions input;
   std::vector<std::string> texts;
   int threads = 0;  // 0: what the machine has
 };
 
-// Adds the options to a verb. `lines` says what a line of the input is.
-void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines);
+// --input and --format. `lines` says what a plain line is, `fields` what JSON lines and tables have.
+void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines, const std::string& fields);
+// These and the rest of TextOptions.
+void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines,
+                      const std::string& fields);
 
-// Answers lines with as many lines.
-using AnswerLines = std::function<std::vector<std::string>(const std::vector<InputLine>&)>;
-// Answers what was given on the command line, or else the input in portions. The output file appears when all is done.
-void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const AnswerLines& answer);
+// Each row of the files, one after the other; says at the end how many blank lines were skipped.
+void for_each_line(const InputOptions& options, const std::function<void(const InputLine&)>& use);
+
+// An answer to a row. Fields of the row that are not in `known`, such as an id, are carried along: then the line is
+// {"id": ..., "result": the answer}.
+std::string answer_line(const InputLine& line, const std::vector<std::string>& known, const std::string& answer);
+
+struct TextAnswers {
+  std::vector<std::string> known;  // names of fields that are part of the question
+  std::function<std::vector<std::unique_ptr<Finding>>(const std::vector<InputLine>&, const StopToken&, CutRows&)> find;
+};
+// Answers what was given on the command line, or else the input in portions. The output file appears when all is done;
+// one that ends in .npy gets the vectors.
+void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const TextAnswers& answers);
 
 }  // namespace heed::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heed/base/json.h"
+#include "heed/io/hub.h"
 #include "heed/text/legacy.h"
 #include "texts.h"
 #include "verbs.h"
@@ -15,13 +16,18 @@
 namespace heed::cli {
 namespace {
 
+constexpr const char* kModelHelp =
+    "folder with tokenizer.json or older vocabulary files, or owner/name of a model that was pulled";
+
 struct TokenizeOptions {
-  std::string model, text, pair, input;
+  std::string model, text, pair;
+  InputOptions input;
   bool has_pair = false, no_special = false;
 };
 
 struct DetokenizeOptions {
-  std::string model, input;
+  std::string model;
+  InputOptions input;
   std::vector<std::int32_t> ids;
   bool keep_special = false;
 };
@@ -38,27 +44,28 @@ Json to_json(const text::Tokenizer& tokenizer, const text::Encoding& encoding) {
 }
 
 int tokenize(const TokenizeOptions& options) {
-  const text::Tokenizer tokenizer = text::load_tokenizer(options.model);
+  const text::Tokenizer tokenizer = text::load_tokenizer(find_model(options.model));
   const text::EncodeOptions encode{!options.no_special, text::InvalidText::kRefuse};
-  const auto print = [&](const std::string& text) {
+  const auto print = [&](const InputLine& line) {
+    const std::string text = line.text_of("text");
     const text::Encoding encoding =
         options.has_pair ? tokenizer.encode(text, options.pair, encode) : tokenizer.encode(text, encode);
-    fmt::print("{}\n", to_json(tokenizer, encoding).dump());
+    fmt::print("{}\n", answer_line(line, {"text"}, to_json(tokenizer, encoding).dump()));
   };
-  if (options.input.empty()) {
-    print(options.text);
+  if (options.input.files.empty()) {
+    print({.text = options.text});
     return 0;
   }
-  for_each_line(options.input, [&](const InputLine& line) { print(line.text_of("text")); });
+  for_each_line(options.input, print);
   return 0;
 }
 
 int detokenize(const DetokenizeOptions& options) {
-  const text::Tokenizer tokenizer = text::load_tokenizer(options.model);
+  const text::Tokenizer tokenizer = text::load_tokenizer(find_model(options.model));
   const auto print = [&](const std::vector<std::int32_t>& ids) {
     fmt::print("{}\n", tokenizer.decode(ids, !options.keep_special));
   };
-  if (options.input.empty()) {
+  if (options.input.files.empty()) {
     print(options.ids);
     return 0;
   }
@@ -73,16 +80,17 @@ int detokenize(const DetokenizeOptions& options) {
 }  // namespace
 
 void add_tokenize(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("tokenize", "text to ids, tokens and character offsets, one JSON object a line");
+  CLI::App* verb =
+      app.add_subcommand("tokenize", "text to ids, tokens and character offsets, one JSON object per line");
   const auto options = std::make_shared<TokenizeOptions>();
-  verb->add_option("--model", options->model, "directory with tokenizer.json, or older vocabulary files")->required();
-  CLI::Option* text = verb->add_option("text", options->text, "the text");
-  verb->add_option("--input", options->input, "file with one text a line, or JSON lines with \"text\"; - for stdin")
-      ->excludes(text);
-  CLI::Option* pair = verb->add_option("--pair", options->pair, "second text of a pair");
+  verb->add_option("--model", options->model, kModelHelp)->required();
+  CLI::Option* text = verb->add_option("TEXT", options->text, "the text");
+  add_input_options(*verb, options->input, "one text", "\"text\"");
+  verb->get_option("--input")->excludes(text);
+  CLI::Option* pair = verb->add_option("--pair", options->pair, "second text, to encode the two as a pair");
   verb->add_flag("--no-special", options->no_special, "leave out [CLS], [SEP] and the like");
   verb->callback([options, pair, text, &result] {
-    if (options->input.empty() && text->count() == 0) throw CLI::RequiredError("TEXT or --input");
+    if (options->input.files.empty() && text->count() == 0) throw CLI::RequiredError("TEXT or --input");
     options->has_pair = pair->count() > 0;
     result = tokenize(*options);
   });
@@ -91,14 +99,13 @@ void add_tokenize(CLI::App& app, int& result) {
 void add_detokenize(CLI::App& app, int& result) {
   CLI::App* verb = app.add_subcommand("detokenize", "ids back to text");
   const auto options = std::make_shared<DetokenizeOptions>();
-  verb->add_option("--model", options->model, "directory with tokenizer.json, or older vocabulary files")->required();
-  CLI::Option* ids = verb->add_option("ids", options->ids, "the ids");
-  verb->add_option("--input", options->input,
-                   "file with a JSON list of ids, or an object with \"ids\", a line; - for stdin")
-      ->excludes(ids);
+  verb->add_option("--model", options->model, kModelHelp)->required();
+  CLI::Option* ids = verb->add_option("IDS", options->ids, "the ids");
+  add_input_options(*verb, options->input, "a JSON list of ids", "\"ids\"");
+  verb->get_option("--input")->excludes(ids);
   verb->add_flag("--keep-special", options->keep_special, "keep [CLS], [SEP] and the like");
   verb->callback([options, ids, &result] {
-    if (options->input.empty() && ids->count() == 0) throw CLI::RequiredError("IDS or --input");
+    if (options->input.files.empty() && ids->count() == 0) throw CLI::RequiredError("IDS or --input");
     result = detokenize(*options);
   });
 }

@@ -12,6 +12,7 @@
 #include "heed/base/file.h"
 #include "heed/text/tokenizer.h"
 #include "heed/text/train_tokenizer.h"
+#include "notes.h"
 #include "progress.h"
 #include "verbs.h"
 
@@ -36,7 +37,7 @@ int train(Options options) {
   std::filesystem::create_directories(options.output);
   const std::filesystem::path path = std::filesystem::path(options.output) / "tokenizer.json";
   replace_file(path, json.dump(1) + "\n");
-  fmt::print(stderr, "{}: {} tokens\n", path.string(), tokenizer.vocabulary_size());
+  note(fmt::format("{}: {} tokens", path.string(), tokenizer.vocabulary_size()));
   return 0;
 }
 
@@ -47,13 +48,19 @@ void add_tokenizer(CLI::App& app, int& result) {
   group->require_subcommand(1);
   CLI::App* verb = group->add_subcommand("train", "train a tokenizer from text files and write its tokenizer.json");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--type", options->type, "bpe (byte-level), wordpiece, unigram or wordlevel")->required();
-  verb->add_option("--vocab-size", options->train.vocab_size, "tokens, special ones included")->capture_default_str();
-  verb->add_option("--input", options->files, "text files in UTF-8")->required();
-  verb->add_option("--output", options->output, "directory for tokenizer.json")->required();
-  verb->add_option("--min-frequency", options->train.min_frequency, "leave out what is rarer")->capture_default_str();
-  verb->add_option("--special-tokens", options->train.special_tokens, "instead of the usual ones of the type");
-  verb->add_option("--limit-alphabet", options->limit_alphabet, "keep only so many characters");
+  verb->add_option("--type", options->type,
+                   "kind of tokenizer: bpe (byte-level), wordpiece, unigram, wordlevel or character")
+      ->required();
+  verb->add_option("--vocab-size", options->train.vocab_size, "size of the vocabulary, special tokens included")
+      ->capture_default_str();
+  verb->add_option("--input", options->files, "text files in UTF-8 to learn from")->required();
+  verb->add_option("--output", options->output, "folder for tokenizer.json")->required();
+  verb->add_option("--min-frequency", options->train.min_frequency, "how often a token must occur to be kept")
+      ->capture_default_str();
+  verb->add_option("--special-tokens", options->train.special_tokens,
+                   "special tokens, instead of the usual ones of the type");
+  verb->add_option("--limit-alphabet", options->limit_alphabet,
+                   "how many characters to keep, the most frequent ones; default: all");
   verb->callback([options, &result] { result = train(*options); });
 }
 

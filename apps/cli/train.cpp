@@ -5,10 +5,12 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
-#include "heed/base/file.h"
+#include "heed/base/error.h"
 #include "heed/train/trainer.h"
+#include "heed/train/tune.h"
 #include "train_printer.h"
 #include "verbs.h"
 
@@ -23,12 +25,10 @@ void ask_to_stop(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-int run(TrainConfig config, bool resume) {
-  std::signal(SIGINT, ask_to_stop);
-  std::signal(SIGTERM, ask_to_stop);
+int run(TrainConfig config, RunStart start) {
   const std::string output = config.output;
   TrainPrinter printer;
-  Trainer trainer(std::move(config), printer, resume);
+  Trainer trainer(std::move(config), printer, start);
   fmt::print("{} samples, {} tokens per epoch, {} parameters to train, {} steps{}\n", trainer.train_data().size(),
              trainer.train_data().tokens(), trainer.parameters(), trainer.total_steps(),
              trainer.steps_done() > 0 ? fmt::format(", {} of them done", trainer.steps_done()) : "");
@@ -39,7 +39,27 @@ int run(TrainConfig config, bool resume) {
                trainer.total_steps(), output);
     return 130;
   }
-  fmt::print("The model is in {}.\n", output);
+  fmt::print("The model of step {}, {}, is in {}.\n", trainer.kept_step(),
+             trainer.judged() ? "the best on dev" : "the last", output);
+  return 0;
+}
+
+int run_tune(const TrainConfig& config, std::int64_t trials, bool overwrite) {
+  TrainPrinter printer;
+  const TuneResult result = tune(config, trials, printer, &stop_wanted, overwrite);
+  if (result.end == TrainEnd::interrupted) {
+    fmt::print("\nStopped; the same command goes on.\n");
+    return 130;
+  }
+  fmt::print("\ntrial  learning rate  epochs  {} on dev\n", result.metric);
+  for (std::size_t i = 0; i < result.trials.size(); ++i) {
+    const TuneTrial& trial = result.trials[i];
+    fmt::print("{:5}  {:13g}  {:6}  {}{}\n", i + 1, trial.learning_rate, trial.epochs,
+               trial.score ? fmt::format("{:.4f}", *trial.score) : "no finite loss",
+               i == result.best ? "  (best)" : "");
+  }
+  fmt::print("The model of trial {} is in {}; the trials are in {}/tune, which may be removed.\n", result.best + 1,
+             config.output, config.output);
   return 0;
 }
 
@@ -50,24 +70,53 @@ void add_train(CLI::App& app, int& result) {
   struct Options {
     std::string config, resume, init;
     std::vector<std::string> overrides;
+    std::int64_t tune = 0;
+    bool overwrite = false, schema = false;
   };
   const auto options = std::make_shared<Options>();
   verb->add_option("CONFIG", options->config, "JSON, comments allowed; or name=value after --resume");
   verb->add_option("OVERRIDES", options->overrides, "name=value: optimizer.learning_rate=3e-5");
   verb->add_option("--resume", options->resume, "go on with the run of this output folder");
   verb->add_option("--init", options->init, "write a commented config for a task: " + trainable_tasks());
-  verb->footer("heed train --init classify > sst2.json\nheed train sst2.json epochs=2\nheed train --resume runs/sst2");
-  verb->callback([options, &result] {
+  CLI::Option* tune_option = verb->add_option("--tune", options->tune,
+                                              "try so many learning rates and numbers of epochs, and keep the best on "
+                                              "dev; the same command goes on after a kill")
+                                 ->check(CLI::Range(std::int64_t{2}, kMostTrials));
+  verb->add_flag("--overwrite", options->overwrite, "use the output folder even if there is something in it");
+  verb->add_flag("--schema", options->schema, "write the JSON Schema of configs, for editors");
+  verb->footer(
+      "heed train --init classify > sst2.json\nheed train sst2.json epochs=2\nheed train --resume runs/sst2\n"
+      "heed train sst2.json --tune 4");
+  verb->callback([options, tune_option, &result] {
     if (!options->init.empty()) {
       fmt::print("{}", starter_config(options->init));
       result = 0;
       return;
     }
+    if (options->schema) {
+      fmt::print("{}\n", train_config_schema().dump(1));
+      result = 0;
+      return;
+    }
     const bool resume = !options->resume.empty();
+    if (resume && options->overwrite) throw CLI::ExcludesError("--resume", "--overwrite");
     if (resume && !options->config.empty()) options->overrides.insert(options->overrides.begin(), options->config);
-    if (!resume && options->config.empty()) throw CLI::RequiredError("CONFIG, --resume or --init");
+    if (!resume && options->config.empty()) throw CLI::RequiredError("CONFIG, --resume, --init or --schema");
+    if (resume && tune_option->count() > 0) throw CLI::ExcludesError("--resume", "--tune");
     const std::string file = resume ? options->resume + "/train.json" : options->config;
-    result = run(read_train_config(file, options->overrides), resume);
+    TrainConfig config = read_train_config(file, options->overrides);
+    std::error_code ignored;
+    HEED_CHECK(!resume || std::filesystem::equivalent(config.output, options->resume, ignored), options->resume,
+               ": its run has the output ", config.output, "; a run is resumed where it is");
+    std::signal(SIGINT, ask_to_stop);
+    std::signal(SIGTERM, ask_to_stop);
+    if (tune_option->count() > 0) {
+      result = run_tune(config, options->tune, options->overwrite);
+      return;
+    }
+    result = run(std::move(config), resume               ? RunStart::resume
+                                    : options->overwrite ? RunStart::overwrite
+                                                         : RunStart::fresh);
   });
 }
 

@@ -11,6 +11,12 @@ void TrainPrinter::phase(const std::string& what) {
   share_ = std::make_unique<ShareProgress>(what + " ");
 }
 
+void TrainPrinter::note(const std::string& what) {
+  steps_.reset();
+  share_.reset();
+  fmt::print(stderr, "note: {}\n", what);
+}
+
 void TrainPrinter::progress(double share) {
   if (share_) share_->show(share);
   since_ = std::chrono::steady_clock::now();

@@ -13,6 +13,7 @@ namespace heed::cli {
 class TrainPrinter : public TrainEvents {
  public:
   void phase(const std::string& what) override;
+  void note(const std::string& what) override;
   void progress(double share) override;
   void step(const StepReport& report) override;
   void evaluated(const EvaluationReport& report) override;

@@ -19,6 +19,7 @@ void add_tokenizer(CLI::App& app, int& result);   // trains tokenizers
 void add_train(CLI::App& app, int& result);  // trains and fine-tunes models
 
 void add_tasks(CLI::App& app, int& result);   // one for each task: classify, tag, embed ...
+void add_chat(CLI::App& app, int& result);    // a conversation in the terminal
 void add_pull(CLI::App& app, int& result);    // a model from the hub
 void add_info(CLI::App& app, int& result);    // what is in a model folder
 void add_verify(CLI::App& app, int& result);  // a model against what another program computed
@@ -28,6 +29,10 @@ void add_why_similar(CLI::App& app, int& result);  // a cosine taken apart
 
 void add_data(CLI::App& app, int& result);  // makes and checks training data
 void add_eval(CLI::App& app, int& result);  // how well a model does on a file of right answers
+
+void add_help(CLI::App& app, int& result);        // what heed or a verb does
+void add_completion(CLI::App& app, int& result);  // scripts for shells
+void add_man(CLI::App& app, int& result);         // the manual page
 
 void add_lab_attention(CLI::App& lab, int& result);   // the variants of attention side by side
 void add_lab_positions(CLI::App& lab, int& result);   // position encodings and what they should do

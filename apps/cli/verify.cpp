@@ -40,18 +40,20 @@ int verify_folder(const std::string& directory, const std::string& dump, std::op
 
 void add_verify(CLI::App& app, int& result) {
   CLI::App* verb =
-      app.add_subcommand("verify", "compares a model, tensor by tensor, with what another program computed");
+      app.add_subcommand("verify", "compare a model, tensor by tensor, with what another program computed");
   struct Options {
     std::string directory, dump;
     std::optional<double> tolerance;
   };
   const auto options = std::make_shared<Options>();
-  verb->add_option("DIR", options->directory, "folder of a HuggingFace model")->required();
+  verb->add_option("DIR", options->directory, "folder of a HuggingFace model, or owner/name of one that was pulled")
+      ->required();
   verb->add_option("--against", options->dump,
                    "safetensors file of the other program; docs/models.md says how to make it")
       ->required();
-  verb->add_option("--tolerance", options->tolerance,
-                   "of |ours - theirs| / max(1, |theirs|); default: 1e-4, more for a dump in half precision");
+  verb->add_option(
+      "--tolerance", options->tolerance,
+      "largest |ours - theirs| / max(1, |theirs|) that passes; default: 1e-4, more for a dump in half precision");
   verb->footer(
       "Exit code 0: everything agrees; 1: something differs, and the first of it is named.\n"
       "heed verify all-MiniLM-L6-v2 --against dump.safetensors");

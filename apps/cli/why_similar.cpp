@@ -75,12 +75,14 @@ void why_similar(const Options& options) {
 void add_why_similar(CLI::App& app, int& result) {
   CLI::App* verb = app.add_subcommand("why-similar", "what the words of two texts add to their cosine");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--model", options->model, "folder of a HuggingFace model")->required();
-  verb->add_option("A", options->first, "a text")->required();
-  verb->add_option("B", options->second, "another text")->required();
+  verb->add_option("--model", options->model, "folder of a HuggingFace model, or owner/name of one that was pulled")
+      ->required();
+  verb->add_option("A", options->first, "the first text")->required();
+  verb->add_option("B", options->second, "the second text")->required();
   add_option_flags(*verb, similarity_task().options.list(), kForPredict, options->embed);
-  verb->add_option("--html", options->html, "page to write instead of the tables: one file, works offline");
-  verb->add_option("--threads", options->threads, "default: what this machine has")->check(CLI::Range(1, 1024));
+  verb->add_option("--html", options->html, "page to write instead of the tables: one file that works offline");
+  verb->add_option("--threads", options->threads, "threads to compute with; default: as many as this machine has")
+      ->check(CLI::Range(1, 1024));
   verb->footer("heed why-similar --model all-MiniLM-L6-v2 \"a cat sleeps\" \"a kitten naps\"");
   verb->callback([options, &result] {
     why_similar(*options);

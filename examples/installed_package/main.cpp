@@ -9,7 +9,7 @@
 class Network : public heed::Module {
  public:
   heed::Tensor forward(const heed::Tensor& x) const { return out_.forward(in_.forward(x, heed::Activation::tanh)); }
-  void visit(heed::Visitor& visitor) override {  // names its parameters; saving, freezing, counting follow
+  void visit(heed::Visitor& visitor) const override {  // names its parameters; saving, freezing, counting follow
     visitor.child("in", in_);
     visitor.child("out", out_);
   }

@@ -28,7 +28,7 @@ run data check "$folder"/a/{train,dev,test}.jsonl --label intent --json "$folder
 expect '[[ $status == 0 && $output == *"train.jsonl: 240 rows"*"16 labels"*"words a row: mean"* && $output != *"has rows of"* ]]'
 expect 'grep -q "\"clean\": true" "$folder/check.json"'
 run data check "$folder"/a/{dev,dev}.jsonl --rows words
-expect '[[ $status == 0 && $output == *"B-product"*"has rows of"*"rows: 30"* ]]'
+expect '[[ $status == 1 && $output == *"B-product"*"has rows of"*"rows: 30"* ]] && grep -q "not clean: 30 in two files" "$folder/stderr"'
 # The config of a run names files, columns and the model.
 cat > "$folder/config.json" << END
 {"task": "classify", "output": "$folder/run", "model": {"from": "$folder/none"}, // comments are fine
@@ -40,7 +40,7 @@ run data check "$folder/a/train.jsonl" --model "$folder/none"
 expect '[[ $status == 0 && $output == *"tokens a row"*"longer than the model'\''s 40 tokens:"* ]]'
 printf 'text,label\na,x\nA,y\nbroken\n' > "$folder/bad.csv"
 run data check "$folder/bad.csv"
-expect '[[ $status == 0 && $output == *"malformed rows: 1"*"bad.csv:4: has 1 columns"*"duplicates: 1"*"with other labels: 1"* ]]'
+expect '[[ $status == 1 && $output == *"malformed rows: 1"*"bad.csv:4: has 1 columns"*"duplicates: 1"*"with other labels: 1"* ]]'
 run data check "$folder/bad.csv" --label intent
 expect '[[ $status == 3 ]] && grep -q "has no column \"intent\" among its 2: text, label" "$folder/stderr"'
 run data check "$folder/missing.csv"
@@ -72,7 +72,7 @@ expect '[[ $status == 0 && $output == "accuracy "*"loss "*"perplexity "* ]]'
 # Mistakes.
 printf 'text,label\nwhere is it,unheard_of\n' > "$folder/other.csv"
 run eval --model "$folder/classify" --data "$folder/other.csv"
-expect '[[ $status == 5 ]] && grep -q "other.csv:2: the label \"unheard_of\" is not one of" "$folder/stderr"'
+expect '[[ $status == 5 ]] && grep -q "other.csv:2: the label \"unheard_of\" is not one that the model has" "$folder/stderr"'
 run eval --model "$folder/classify" --data "$folder/bad.csv"
 expect '[[ $status == 5 ]]'
 run eval --model "$folder/none" --data "$folder/labels.csv"

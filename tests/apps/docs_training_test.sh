@@ -7,7 +7,6 @@ set -euo pipefail
 page=$1 heed=$2 make_model=$3
 source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 cd "$folder"
-export OMP_WAIT_POLICY=passive
 heed() { "$heed" "$@"; }
 
 "$make_model" models/all-MiniLM-L6-v2 none
@@ -27,7 +26,7 @@ while IFS= read -r command; do
     echo "$command"
     eval "$command" > output 2> stderr < /dev/null || { echo "FAILED"; cat output stderr; exit 1; }
 done <<< "$commands"
-for folder_made in classify small small-reviews lora head lean; do
+for folder_made in classify small small-reviews tuned lora head lean; do
     [[ -s runs/$folder_made/model.safetensors ]] || { echo "FAILED: no model in runs/$folder_made"; exit 1; }
 done
 

@@ -16,7 +16,7 @@ lines() { wc -l <<< "$output"; }
 "$make_model" "$folder/answer" answer
 
 # Texts of the command line, a file of lines and a file of JSON lines give the same.
-texts=("the quick fox" "in berlin" "")
+texts=("the quick fox" "in berlin" "a dog")
 for i in {1..700}; do printf '%s\n' "${texts[@]}"; done > "$folder/lines.txt"
 for text in "${texts[@]}"; do printf '{"text": "%s"}\n' "$text"; done > "$folder/lines.jsonl"
 for verb in embed classify tag; do
@@ -78,7 +78,7 @@ expect '[[ $status == 2 ]]'
 run answer --model "$folder/answer" "no question"
 expect '[[ $status == 2 ]]'
 run classify --model "$folder/tag" "text"
-expect '[[ $status == 3 ]] && grep -q "token_classification" "$folder/stderr"'
+expect '[[ $status == 3 ]] && grep -q "no sequence classification head" "$folder/stderr"'
 run fill-mask --model "$folder/fill-mask" "no mask"
 expect '[[ $status == 3 ]]'
 run embed --model "$folder/nothing" "text"

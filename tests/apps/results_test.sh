@@ -7,7 +7,6 @@ heed=$1 shared=${HEED_SHARED:-$2} configs=$3
 data=$shared/data model=$shared/weights/minilm
 source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 [[ -d $data && -d $model ]] || { echo "skipped: no $data and $model"; exit 77; }
-export OMP_WAIT_POLICY=passive
 cd "$folder"
 
 # at_least NAME LEAST FILE: a number in the JSON of a file.

@@ -8,7 +8,6 @@ set -euo pipefail
 heed=$1 make_model=$2 kills=${3:-6}
 source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 RANDOM=7
-export OMP_WAIT_POLICY=passive  # threads that wait do not slow down what else runs on this machine
 
 # The label says whether a fox comes before a dog.
 words=(the quick brown fox jumps over lazy dog in berlin a b c d)

@@ -37,7 +37,7 @@ void add_case(std::vector<OpCase>& cases, const std::string& name, const Heads& 
                    .name = name,
                    .inputs = inputs,
                    .run = [input](Inputs t) { return attend(input(t)); },
-                   .reference = [input](Inputs t) { return attend_reference(input(t)).contiguous(); },
+                   .reference = [input](Inputs t) { return attend_reference(input(t)).detached_contiguous(); },
                    .flops = 2 * pairs * static_cast<double>(heads.query * (heads.width + heads.value_width))});
 }
 

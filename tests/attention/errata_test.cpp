@@ -39,13 +39,13 @@ TEST(Errata, E01_WeightsAreAMatrix) {
   const Tensor a = weights(one_head(q, k, v));
   EXPECT_EQ(a.shape(), Shape({3, 5}));
   // One vector for all queries would be another thing: every query has its own row ...
-  EXPECT_GT(difference(a.sliced(0, 0, 1), a.sliced(0, 1, 2)), kDifferent);
+  EXPECT_GT(difference(a.detached_slice(0, 0, 1), a.detached_slice(0, 1, 2)), kDifferent);
   // ... which no other query changes.
   Tensor changed = q.clone();
   changed.mutable_data<double>()[4] += 1;
   const Tensor b = weights(one_head(changed, k, v));
-  EXPECT_EQ(difference(a.sliced(0, 0, 1), b.sliced(0, 0, 1)), 0);
-  EXPECT_GT(difference(a.sliced(0, 1, 2), b.sliced(0, 1, 2)), kDifferent);
+  EXPECT_EQ(difference(a.detached_slice(0, 0, 1), b.detached_slice(0, 0, 1)), 0);
+  EXPECT_GT(difference(a.detached_slice(0, 1, 2), b.detached_slice(0, 1, 2)), kDifferent);
 }
 
 TEST(Errata, E02_KeysAreProjectionsOfTokens) {
@@ -142,7 +142,7 @@ TEST(Errata, E12_TheDotProductHasBothLengths) {
   EXPECT_NEAR(score, 2 * 3 * std::cos(kAngle), kEqual);
   EXPECT_GT(std::abs(score - 2 * 2 * std::cos(kAngle)), kDifferent);
   // proj_k(q) = (q.k / |k|^2) k is not q.
-  const Tensor projection = scale(k.sliced(0, 0, 1).clone(), score / 9);
+  const Tensor projection = scale(k.detached_slice(0, 0, 1).clone(), score / 9);
   EXPECT_NEAR(std::hypot(projection.at({0, 0}), projection.at({0, 1})), 2 * std::cos(kAngle), kEqual);
   EXPECT_GT(difference(projection, q), kDifferent);
 }
@@ -231,7 +231,7 @@ TEST(Errata, E24_SoftmaxRunsOverAllKeys) {
     EXPECT_NEAR(plain::row_sum(a, t), 1, kEqual);
     EXPECT_LT(a.at({t, t}), 1 - kDifferent);
   }
-  // One score a step: the softmax of one number is 1, and attention the identity.
+  // One score per step: the softmax of one number is 1, and attention the identity.
   AttentionInput own = one_head(ten.q, ten.k, ten.v);
   own.mask = Mask::window(0, 0);
   EXPECT_LT(difference(attended(own), ten.v), kEqual);
@@ -284,7 +284,7 @@ TEST(Errata, E27_SinusoidsAreAbsolute) {
   }
   // ... but added to tokens they make the same tokens elsewhere attend otherwise.
   auto added = [&](std::int64_t start) {
-    const Tensor y = add(x, codes.sliced(0, start, start + 6).clone());
+    const Tensor y = add(x, codes.detached_slice(0, start, start + 6).clone());
     return weights(one_head(y, y, y));
   };
   EXPECT_GT(difference(added(0), added(kShift)), kDifferent);
@@ -364,7 +364,9 @@ TEST(Errata, E37_TenTokensHaveTenByTenScores) {
   const Tensor a = weights(one_head(ten.q, ten.k, ten.v)), z = attended(ten.q, ten.k, ten.v);
   for (std::int64_t i = 0; i < 10; ++i) EXPECT_NEAR(plain::row_sum(a, i), 1, kEqual);
   // Rows of z differ, so they differ after W_O, unless W_O takes everything away.
-  auto rows_differ = [](const Tensor& y) { return difference(y.sliced(0, 0, 1), y.sliced(0, 1, 2)) > kDifferent; };
+  auto rows_differ = [](const Tensor& y) {
+    return difference(y.detached_slice(0, 0, 1), y.detached_slice(0, 1, 2)) > kDifferent;
+  };
   EXPECT_TRUE(rows_differ(z));
   EXPECT_TRUE(rows_differ(matmul(z, matrix("w_o", 3, 3))));
   EXPECT_FALSE(rows_differ(matmul(z, Tensor::zeros({3, 3}, DType::f64))));

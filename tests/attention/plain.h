@@ -16,19 +16,19 @@ inline Tensor matrix(const std::string& name, std::int64_t rows, std::int64_t co
 }
 
 inline Tensor transposed(const Tensor& x) {
-  return x.transposed(0, 1);
+  return x.detached_transpose(0, 1);
 }
 
 // q [n, d], k [m, d], v [m, e] as one sequence of one head.
 inline AttentionInput one_head(const Tensor& q, const Tensor& k, const Tensor& v) {
-  auto with_head = [](const Tensor& x) { return x.contiguous().reshaped({x.size(0), 1, x.size(1)}); };
+  auto with_head = [](const Tensor& x) { return x.detached_contiguous().detached_reshape({x.size(0), 1, x.size(1)}); };
   return {.q = with_head(q), .k = with_head(k), .v = with_head(v), .queries = {q.size(0)}, .keys = {k.size(0)}};
 }
 
 // [n, e]
 inline Tensor attended(const AttentionInput& input) {
   const Tensor y = attend(input);
-  return y.reshaped({y.size(0), y.size(2)});
+  return y.detached_reshape({y.size(0), y.size(2)});
 }
 inline Tensor attended(const Tensor& q, const Tensor& k, const Tensor& v) {
   return attended(one_head(q, k, v));

@@ -40,7 +40,7 @@ TEST(Positions, APrefixOfALongerTableIsTheTable) {
   const Tensor longer = sinusoidal_positions(600, 48);
   for (int threads : {1, 3}) {
     ThreadLimit limit(threads);
-    EXPECT_TRUE(same_bits(sinusoidal_positions(37, 48), longer.sliced(0, 0, 37).clone()));
+    EXPECT_TRUE(same_bits(sinusoidal_positions(37, 48), longer.detached_slice(0, 0, 37).clone()));
   }
 }
 
@@ -54,7 +54,7 @@ TEST(Positions, IntegerAndFraction) {
 TEST(Positions, OneCodeIsARowOfTheTable) {
   for (auto kind : {PositionKind::sinusoidal, PositionKind::integer, PositionKind::fraction}) {
     const Tensor table = position_table(kind, 9, 5, DType::f64);
-    EXPECT_EQ(position_code(kind, 6, 9, 5), table.sliced(0, 6, 7).to_vector<double>());
+    EXPECT_EQ(position_code(kind, 6, 9, 5), table.detached_slice(0, 6, 7).to_vector<double>());
     EXPECT_EQ(parse_position_kind(to_string(kind)), kind);
   }
 }

@@ -16,7 +16,7 @@ Tensor naive_rotary(const Tensor& x, const Tensor& positions, const RotaryOption
     if (feature >= width) return f64(x)[i];
     const std::int64_t pair = half ? feature % (width / 2) : feature / 2;
     const std::int64_t first = i - feature + (half ? pair : 2 * pair), second = first + (half ? width / 2 : 1);
-    const double position = static_cast<double>(i64(positions)[token]) / options.linear_factor;
+    const double position = static_cast<double>(i64(positions)[token]) / options.scaling.factor;
     const double angle =
         position / std::pow(options.base, 2.0 * static_cast<double>(pair) / static_cast<double>(width));
     const auto result = std::complex(f64(x)[first], f64(x)[second]) * std::polar(1.0, angle);
@@ -44,7 +44,8 @@ void add_rotary_cases(std::vector<OpCase>& cases, CaseSize size) {
     add_rotary(cases, "5x3x10", {5, 3, 10}, {});
     add_rotary(cases, "1x1x2", {1, 1, 2}, {});
     add_rotary(cases, "4x2x7 width 4", {4, 2, 7}, {.width = 4});
-    add_rotary(cases, "3x2x6 base 500 linear 4", {3, 2, 6}, {.base = 500, .linear_factor = 4});
+    add_rotary(cases, "3x2x6 base 500 linear 4", {3, 2, 6},
+               {.base = 500, .scaling = {.kind = RopeScaling::Kind::linear, .factor = 4}});
   } else {
     add_rotary(cases, "512x12x64", {512, 12, 64}, {});
   }

@@ -33,7 +33,7 @@ TEST(Rotary, ATableOfAllPositionsGivesTheSameBits) {
   const RotaryTable picked = {embedding(all.cosines, ids), embedding(all.sines, ids)};
   EXPECT_TRUE(same_bits(rotary(x, picked, RotaryLayout::half), rotary(x, ids)));
   // Position 0 turns nothing.
-  EXPECT_TRUE(same_bits(rotary(x, ids).sliced(0, 1, 2), x.sliced(0, 1, 2)));
+  EXPECT_TRUE(same_bits(rotary(x, ids).detached_slice(0, 1, 2), x.detached_slice(0, 1, 2)));
 }
 
 TEST(Rotary, BadInputIsRefused) {
@@ -44,7 +44,7 @@ TEST(Rotary, BadInputIsRefused) {
   EXPECT_THROW(rotary(x, positions({0, 1}), {.width = 3}), Error);
   EXPECT_THROW(rotary(x, positions({0, 1}), {.width = 8}), Error);
   EXPECT_THROW(rotary(x, positions({0, 1}), {.base = 0}), Error);
-  EXPECT_THROW(rotary(x, positions({0, 1}), {.linear_factor = 0}), Error);
+  EXPECT_THROW(rotary(x, positions({0, 1}), {.scaling = {.factor = 0}}), Error);
   EXPECT_THROW(rotary(Tensor::zeros({2, 1, 5}), positions({0, 1})), Error);
   EXPECT_THROW(rotary(Tensor::zeros({2, 6}), positions({0, 1})), Error);
   RotaryTable table = rotary_table(positions({0, 1}), 6, {}, DType::f32);

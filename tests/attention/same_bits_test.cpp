@@ -40,7 +40,7 @@ TEST_P(SameBits, AloneAndInAnyBatch) {
     for (std::size_t b = 0; b < packing.size(); ++b) {
       const auto i = static_cast<std::int64_t>(b);
       for (std::size_t r = 0; r < together.size(); ++r) {
-        EXPECT_TRUE(same_bits(together[r].sliced(0, offsets.begin(i), offsets.end(i)), alone[packing[b]][r]))
+        EXPECT_TRUE(same_bits(together[r].detached_slice(0, offsets.begin(i), offsets.end(i)), alone[packing[b]][r]))
             << "sequence " << packing[b] << " at place " << b << " of " << packing.size() << ", result " << r;
       }
     }
@@ -79,8 +79,10 @@ TEST_P(CachedBits, FromACacheAsInTheFullPass) {
     for (std::int64_t count : steps) {
       const std::int64_t count_b = (count + 1) / 2;  // the other sequence goes its own pace
       const Tensor y = step(GetParam(), {a.part(done, done + count), b.part(done_b, done_b + count_b)}, cache);
-      ASSERT_TRUE(same_bits(y.sliced(0, 0, count), full_a.sliced(0, done, done + count))) << done;
-      ASSERT_TRUE(same_bits(y.sliced(0, count, count + count_b), full_b.sliced(0, done_b, done_b + count_b))) << done_b;
+      ASSERT_TRUE(same_bits(y.detached_slice(0, 0, count), full_a.detached_slice(0, done, done + count))) << done;
+      ASSERT_TRUE(
+          same_bits(y.detached_slice(0, count, count + count_b), full_b.detached_slice(0, done_b, done_b + count_b)))
+          << done_b;
       done += count, done_b += count_b;
     }
   }
@@ -107,7 +109,8 @@ TEST_P(CachedBits, OfBeamsForkedAndReordered) {
       const Tokens whole{joined(pieces, &Tokens::q), joined(pieces, &Tokens::k), joined(pieces, &Tokens::v)};
       const Tensor full = attend(input_of(GetParam(), {whole}));
       const auto beam = static_cast<std::int64_t>(i);
-      EXPECT_TRUE(same_bits(y.sliced(0, beam, beam + 1), full.sliced(0, ends[i].start + t, ends[i].start + t + 1)))
+      EXPECT_TRUE(same_bits(y.detached_slice(0, beam, beam + 1),
+                            full.detached_slice(0, ends[i].start + t, ends[i].start + t + 1)))
           << "beam " << i << " step " << t;
     }
   }

@@ -63,7 +63,8 @@ struct Tokens {
   std::int64_t start = 0;  // position of the first
   std::int64_t length() const { return q.size(0); }
   Tokens part(std::int64_t begin, std::int64_t end) const {
-    return {q.sliced(0, begin, end), k.sliced(0, begin, end), v.sliced(0, begin, end), start + begin};
+    return {q.detached_slice(0, begin, end), k.detached_slice(0, begin, end), v.detached_slice(0, begin, end),
+            start + begin};
   }
 };
 

@@ -179,6 +179,20 @@ TEST(AtomicFile, AFolderThatAppearsAtTheTargetFailsTheCommit) {
   EXPECT_EQ(files_in(folder.path()), 1);
 }
 
+TEST(AtomicFile, WritesAgainWithinWhatIsWritten) {
+  TempFolder folder;
+  const auto path = folder.path() / "x";
+  AtomicFile file(path);
+  file.write(std::string_view("head and body"));
+  file.write_again(0, "HEAD");
+  file.write(std::string_view("!"));
+  error_of(ErrorKind::invalid_argument, [&] { file.write_again(12, "abc"); });
+  error_of(ErrorKind::invalid_argument, [&] { file.write_again(100, ""); });
+  file.commit();
+  error_of(ErrorKind::invalid_argument, [&] { file.write_again(0, "x"); });
+  EXPECT_EQ(read_file(path, 100), "HEAD and body!");
+}
+
 // The system refuses to let any file grow beyond 1000 bytes, as a full disk would.
 TEST(AtomicFile, AFailedWriteKeepsTheOldFileAndCannotBeCommitted) {
   TempFolder folder;

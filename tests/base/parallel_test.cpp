@@ -1,9 +1,12 @@
 #include "heed/base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -47,6 +50,60 @@ TEST(Parallel, AThreadThatIsDoneHelpsTheOthers) {
   });
   EXPECT_EQ(found, 7);
   EXPECT_EQ(done, 8);
+}
+
+// Other work on the machine needs the CPU that a waiting thread would burn.
+TEST(Parallel, ThreadsThatWaitLeaveTheCpu) {
+  ThreadLimit limit(2);
+  const auto loop = [] {
+    parallel_for(2, 1, [](std::int64_t, std::int64_t) { std::this_thread::sleep_for(std::chrono::microseconds(100)); });
+  };
+  loop();
+  const std::clock_t before = std::clock();  // of all threads of this process
+  for (int i = 0; i < 30; ++i) {
+    loop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.02);  // of 0.09 s
+}
+
+// Callers share the helpers; each gets its work done, with help or without.
+TEST(Parallel, ManyCallersAtOnce) {
+  std::vector<std::thread> callers;
+  std::atomic<std::int64_t> sum{0};
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 500; ++repeat) {
+        ThreadLimit limit(1 + repeat % 5);
+        std::vector<std::int64_t> items(64, 0);
+        parallel_for(64, 1, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) items[static_cast<std::size_t>(i)] += i;
+        });
+        for (const std::int64_t item : items) sum += item;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 500 * 2016);
+}
+
+// Helpers do not follow into a child process. (Not for the thread sanitizer, which allows no threads there.)
+TEST(Fork, LoopsRunInTheChild) {
+  ThreadLimit limit(3);
+  const auto count = [] {
+    std::atomic<std::int64_t> sum{0};
+    parallel_for(100, 1, [&](std::int64_t begin, std::int64_t end) { sum += end - begin; });
+    return sum.load();
+  };
+  ASSERT_EQ(count(), 100);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(count() == 100 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Parallel, NestedCallsRunInsideTheirRange) {

@@ -425,5 +425,42 @@ TEST(Readers, PublicDataSets) {
   }
 }
 
+TEST(Readers, NumbersOfLabelsGetTheirNames) {
+  const test::TempFolder folder;
+  const auto file = folder.write("a.csv", "text,label\na,1\nb,no\nc,2\nd,0\n");
+  const auto reader = open_reader({.file = file, .label_names = {"no", "yes"}, .max_bad_rows = 1});
+  std::vector<std::string> labels;
+  for (Row row; reader->next(row);) labels.push_back(row.labels.at(0));
+  EXPECT_EQ(labels, (std::vector<std::string>{"yes", "no", "no"}));
+  ASSERT_EQ(reader->bad_rows().count, 1u);
+  EXPECT_NE(reader->bad_rows().messages[0].find("a.csv:4: the label is \"2\""), std::string::npos);
+}
+
+TEST(Readers, ColumnsMayHaveAnotherSeparator) {
+  const test::TempFolder folder;
+  const auto file = folder.write("a.csv", "text;label\n\"a; \"\"b\"\", c\";x\nd,e;y\n");
+  const auto reader = open_reader({.file = file, .separator = ';'});
+  Row row;
+  ASSERT_TRUE(reader->next(row));
+  EXPECT_EQ(row.text, "a; \"b\", c");
+  EXPECT_EQ(row.labels, std::vector<std::string>{"x"});
+  ASSERT_TRUE(reader->next(row));
+  EXPECT_EQ(row.text, "d,e");
+  EXPECT_THROW(open_reader({.file = file, .separator = '"'}), Error);
+}
+
+TEST(Readers, WordsOfConllFilesKnowTheirLines) {
+  const test::TempFolder folder;
+  const auto file = folder.write("a.conll", "-DOCSTART- O\n\na X\nb Y\n\n\nc Z\n");
+  const auto reader = open_reader({.file = file});
+  Row row;
+  ASSERT_TRUE(reader->next(row));
+  EXPECT_EQ(row.line, 3u);
+  EXPECT_EQ(row.label_lines, (std::vector<std::size_t>{3, 4}));
+  EXPECT_EQ(row.place_of_label(1), file.string() + ":4");
+  ASSERT_TRUE(reader->next(row));
+  EXPECT_EQ(row.place_of_label(0), file.string() + ":7");
+}
+
 }  // namespace
 }  // namespace heed

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "heed/engine/load.h"
+#include "heed/io/safetensors.h"
 #include "heed/ops/loss.h"
+#include "heed/tasks/run_task.h"
 #include "support/torch_folder.h"
 
 namespace heed {

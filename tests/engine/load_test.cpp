@@ -15,7 +15,9 @@
 #include "heed/models/load.h"
 #include "heed/tasks/classify.h"
 #include "heed/tasks/fill_mask.h"
+#include "heed/tasks/label_scores.h"
 #include "heed/tasks/rerank.h"
+#include "heed/tasks/run_task.h"
 #include "heed/tasks/similarity.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
@@ -196,6 +198,23 @@ TEST(Load, ScoresFollowTheProblemType) {
   test::error_of(ErrorKind::bad_format, [&] { scores("ranking"); });
 }
 
+TEST(Load, ScoresOfCrossEncodersFollowSentenceTransformers) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), HeadKind::sequence_classification, {"relevance"});
+  const auto score = [&](const Json& change) {
+    change_config(folder.path(), change);
+    const LoadedModel model = load(folder.path());
+    const float found = classify(model, {TextInput("fox?", "the dog")})[0][0].score;
+    EXPECT_EQ(rerank(model, "fox?", {"the dog"})[0].score, found);
+    return found;
+  };
+  const std::string field = "sbert_ce_default_activation_function", module = "torch.nn.modules.";
+  const float plain = score({{"problem_type", nullptr}}), raw = score({{field, module + "linear.Identity"}});
+  EXPECT_NEAR(plain, 1 / (1 + std::exp(-raw)), 1e-6);
+  EXPECT_EQ(score({{field, module + "activation.Sigmoid"}}), plain);
+  EXPECT_EQ(score({{"sentence_transformers", {{"activation_fn", module + "linear.Identity"}}}}), raw);
+}
+
 TEST(Load, RerankSortsByTheOnlyLabel) {
   const test::TempFolder folder;
   test::write_random_model(folder.path(), HeadKind::sequence_classification, {"relevance"});
@@ -288,7 +307,8 @@ TEST(Load, PromptsMayBeLeftOutOfPooling) {
     EXPECT_EQ(max.at({0, c}), std::max({states.at({3, c}), states.at({4, c}), states.at({5, c})}));
     EXPECT_EQ(cls.at({0, c}), states.at({0, c}));
   }
-  EXPECT_TRUE(same_bits(embed(model, {"quick fox"}, {.prompt = "query"}), mean.sliced(0, 1, 2).contiguous()));
+  EXPECT_TRUE(
+      same_bits(embed(model, {"quick fox"}, {.prompt = "query"}), mean.detached_slice(0, 1, 2).detached_contiguous()));
   // Without a prompt all tokens count.
   const Tensor plain = embed(model, {"fox"}), all = hidden("fox");
   EXPECT_NEAR(plain.at({0, 0}), (all.at({0, 0}) + all.at({1, 0}) + all.at({2, 0})) / 3, 1e-6);

@@ -1,6 +1,6 @@
 // same_bits MODEL SENTENCES COUNT: law 1 on real sentences. Each is embedded by itself on one thread; then all of them
 // in other company and on other numbers of threads, and every byte must be the same. Exit code 1 if one is not.
-// SENTENCES has one a line, after a label of two characters.
+// SENTENCES has one per line, after a label of two characters.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +13,7 @@
 #include "heed/base/parallel.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/embed.h"
+#include "heed/tasks/run_task.h"
 
 namespace {
 

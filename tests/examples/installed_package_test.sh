@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs a build of heed to a fresh place and configures, builds and runs examples/installed_package against it.
+# Installs a build of heed to a fresh place and configures, builds and runs examples/installed_package against it; then
+# compiles the public headers and the examples with the flags of pkg-config.
 # usage: installed_package_test.sh <project folder> <build folder> <cmake> <generator> <compiler>
 set -euo pipefail
 
@@ -17,3 +18,48 @@ echo "$output"
 for line in "0 xor 0 = 0" "0 xor 1 = 1" "1 xor 0 = 1" "1 xor 1 = 0"; do
     [[ $output == *"$line"* ]] || { echo "missing: $line"; exit 1; }
 done
+
+# No public header needs one that is not installed, JSON, or more of the kernels than the rules for scores.
+include=$work/prefix/include
+cd "$include"
+find heed -name '*.h' -printf '%p\n' | sort > "$work/installed"
+grep -rhoE '#include "heed/[^"]+"' heed | cut -d'"' -f2 | sort -u | comm -23 - "$work/installed" > "$work/missing"
+[[ ! -s $work/missing ]] || { echo "public headers include what is not installed:"; cat "$work/missing"; exit 1; }
+if grep -rlE 'nlohmann|hwy/' heed; then echo "public headers have JSON or Highway in them"; exit 1; fi
+sed 's/.*/#include "&"/' "$work/installed" > "$work/all.cpp"
+
+command -v pkg-config > /dev/null || { echo "there is no pkg-config; the rest is left out"; exit 0; }
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name heed.pc)")
+export PKG_CONFIG_PATH
+read -ra cflags <<< "$(pkg-config --cflags heed)"
+read -ra libs <<< "$(pkg-config --libs heed)"
+for source in "$work/all.cpp" "$project"/examples/{answer,classify,fill_mask,rerank,tag,train_classifier}/main.cpp; do
+    "$compiler" -std=c++20 -Wall -Werror -fsyntax-only "${cflags[@]}" "$source"
+done
+"$compiler" -std=c++20 "${cflags[@]}" "$project/examples/embed/main.cpp" "${libs[@]}" -o "$work/embed"
+if message=$("$work/embed" "$work/nowhere" 2>&1); then echo "a folder that is not there was taken"; exit 1; fi
+[[ $message == *nowhere* ]] || { echo "the error does not name the folder: $message"; exit 1; }
+
+# Who wants attention alone gets neither libcurl nor JSON with it.
+cat > "$work/attention.cpp" << 'END'
+#include <heed/attention/attend.h>
+int main() {
+  const auto x = heed::Tensor::full({3, 1, 8}, 1);
+  return heed::attend({.q = x, .k = x, .v = x, .queries = heed::Offsets({3}), .keys = heed::Offsets({3})}).size(0) - 3;
+}
+END
+mkdir "$work/alone"
+cat > "$work/alone/CMakeLists.txt" << END
+cmake_minimum_required(VERSION 3.25)
+project(alone LANGUAGES CXX)
+find_package(heed REQUIRED)
+add_executable(alone $work/attention.cpp)
+target_link_libraries(alone PRIVATE heed::attention)
+END
+"$cmake" -S "$work/alone" -B "$work/alone/build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_PREFIX_PATH="$work/prefix" > /dev/null
+"$cmake" --build "$work/alone/build" > /dev/null
+"$work/alone/build/alone"
+if ldd "$work/alone/build/alone" | grep -E 'curl|crypto|onig'; then echo "attention alone links these"; exit 1; fi
+echo "$(wc -l < "$work/installed") public headers; heed/heed.h is $(echo '#include "heed/heed.h"' |
+    "$compiler" -std=c++20 "${cflags[@]}" -E -x c++ - | wc -l) lines preprocessed"

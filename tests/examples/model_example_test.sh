@@ -11,10 +11,19 @@ case $2 in
     embed) head=none labels=() lines=2 ;;
     fill_mask) head=fill-mask labels=() lines=5 ;;
     rerank) head=classify labels=(relevance) lines=3 ;;
+    train_classifier) head=none labels=() lines=1+ ;;
     tag) head=tag labels=(B-LOC I-LOC B-PER I-PER) lines=1+ ;;
 esac
-"$1" "$folder" $head "${labels[@]}"
-output=$("$3" "$folder")
+"$1" "$folder/model" $head "${labels[@]}"
+arguments=("$folder/model")
+[[ $2 == train_classifier ]] && arguments+=("$folder/trained")
+output=$("$3" "${arguments[@]}")
 echo "$output"
 count=$(wc -l <<< "$output")
 if [[ $lines == 1+ ]]; then [[ $count -ge 1 && -n $output ]]; else [[ $count == "$lines" ]]; fi
+[[ $2 != train_classifier || $output == *"what a lovely day: good"*"what a dreadful day: bad"* ]]
+# An error is caught and tells what to do.
+arguments[0]=$folder/nowhere
+[[ ${#arguments[@]} == 2 ]] && arguments[1]=$folder/other
+if message=$("$3" "${arguments[@]}" 2>&1); then echo "a folder that is not there was taken"; exit 1; fi
+[[ $message == *nowhere* ]] || { echo "the error does not name the folder: $message"; exit 1; }

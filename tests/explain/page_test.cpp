@@ -102,6 +102,16 @@ TEST(ExplainPage, CarriesHostileTextAsData) {
   EXPECT_EQ(data.at("words")[1][2], "<");
   EXPECT_EQ(data.at("evidence").at("label"), look.evidence->labels.front().label);
   EXPECT_NEAR(data.at("evidence").at("gradients").at("gap").get<double>(), look.evidence->gradients.gap(), 1e-12);
+  // The second label has its own evidence: what look_at gives of it alone.
+  const Json& other = data.at("evidence").at("others").at(0);
+  EXPECT_EQ(other.at("label"), look.evidence->labels[1].label);
+  EXPECT_EQ(data.at("evidence").at("others").size(), 1u);
+  const auto place = std::ranges::find(model.labels(), look.evidence->labels[1].label) - model.labels().begin();
+  const Score score = label_score(model, static_cast<std::size_t>(place));
+  EXPECT_NEAR(other.at("gradients").at("gap").get<double>(),
+              integrated_gradients(model, look.text.encoding, score).gap(), 1e-12);
+  EXPECT_EQ(other.at("occlusion").at("words").size(), look.text.words.size());
+  EXPECT_TRUE(look_at(model, text, {.labels = 1}).evidence->others.empty());
   // Every element that is opened is closed: data, two for each of 8 heads, the program.
   const auto count = [&](std::string_view part) {
     std::size_t found = 0;

@@ -126,7 +126,7 @@ TEST_F(Verify, OtherTokensAreNamedAndDoNotHideTheModel) {
 TEST_F(Verify, PaddingAndTheBatchAxisDoNotMatter) {
   for (auto& [name, tensor] : tensors_) {
     if (name == "pooler_output" || name == "logits") continue;
-    Tensor bare = tensor.reshaped(Shape(tensor.shape().sizes().subspan(1)));
+    Tensor bare = tensor.detached_reshape(Shape(tensor.shape().sizes().subspan(1)));
     const bool square = name.starts_with("attentions");
     for (int axis = square ? 1 : 0; axis < (square ? 3 : 1); ++axis) {
       const std::vector<Tensor> parts = {bare.to(DType::f32), Tensor::zeros(bare.shape().with(axis, 2))};
@@ -166,7 +166,7 @@ TEST_F(Verify, DumpsThatAreNotRightAreRefusedByName) {
   tensors_["hidden_states.3"] = whole.at("hidden_states.2");
   expect_refused("hidden_states.3");
   tensors_ = whole;
-  tensors_["attentions.0"] = whole.at("attentions.0").sliced(2, 0, 4);
+  tensors_["attentions.0"] = whole.at("attentions.0").detached_slice(2, 0, 4);
   expect_refused("attentions.0 is [1, 4, 4");
   tensors_ = whole;
   tensors_["input_ids"] = whole.at("hidden_states.0");

@@ -39,10 +39,10 @@ TensorMap tensors_of_every_type() {
     for (int i = 0; i < 15; ++i) values.mutable_data<float>()[i] = static_cast<float>(i) * 1.25f - 7;
     const std::string name(to_string(dtype));
     tensors[name + ".matrix"] = values.to(dtype);
-    tensors[name + ".odd"] = values.to(dtype).reshaped({15}).sliced(0, 0, 3).clone();
+    tensors[name + ".odd"] = values.to(dtype).detached_reshape({15}).detached_slice(0, 0, 3).clone();
     tensors[name + ".scalar"] = Tensor::full({}, -2, dtype);
     tensors[name + ".empty"] = Tensor::zeros({4, 0, 2}, dtype);
-    tensors[name + ".transposed"] = values.to(dtype).transposed(0, 1);
+    tensors[name + ".transposed"] = values.to(dtype).detached_transpose(0, 1);
   }
   return tensors;
 }

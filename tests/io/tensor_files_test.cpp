@@ -147,7 +147,7 @@ TEST(TensorFiles, BertTinyToxicity) {
 
 class Net : public Module {
  public:
-  void visit(Visitor& visitor) override {
+  void visit(Visitor& visitor) const override {
     visitor.child("embedding", embedding);
     visitor.child("layer", 0, feed_forward);
     visitor.child("norm", norm);

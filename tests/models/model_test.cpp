@@ -64,8 +64,9 @@ TEST(Model, SameBitsAloneInABatchAndWithTwoThreads) {
       const ThreadLimit limit(threads);
       for (std::int64_t b = 0; b < 5; ++b) {
         const ModelOutput one = model.forward(only(batch, b), Context());
-        EXPECT_TRUE(same_bits(one.hidden, Packed(all.hidden, batch.ids.offsets).sequence(b).contiguous())) << b;
-        EXPECT_TRUE(same_bits(one.logits, all.logits.sliced(0, b, b + 1).contiguous())) << b;
+        EXPECT_TRUE(same_bits(one.hidden, Packed(all.hidden, batch.ids.offsets).sequence(b).detached_contiguous()))
+            << b;
+        EXPECT_TRUE(same_bits(one.logits, all.logits.detached_slice(0, b, b + 1).detached_contiguous())) << b;
       }
     }
   }

@@ -67,8 +67,8 @@ TEST(RealWeights, MiniLmGivesTheVectorsOfTextEmbeddingsInference) {
   expect_close(pool(Packed(three.hidden, batch.offsets), Pooling::mean), "batch");
   expect_close(first_tokens(one.hidden, single.offsets), "single_pooled");
   expect_close(first_tokens(three.hidden, batch.offsets), "batch_pooled");
-  EXPECT_TRUE(same_bits(one.hidden, three.hidden.sliced(0, 0, 7).contiguous()));
-  EXPECT_TRUE(same_bits(one.hidden, three.hidden.sliced(0, 15, 22).contiguous()));
+  EXPECT_TRUE(same_bits(one.hidden, three.hidden.detached_slice(0, 0, 7).detached_contiguous()));
+  EXPECT_TRUE(same_bits(one.hidden, three.hidden.detached_slice(0, 15, 22).detached_contiguous()));
 }
 
 TEST(RealWeights, BertTinyToxicityGivesItsLogits) {

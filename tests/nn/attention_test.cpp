@@ -37,12 +37,12 @@ TEST(MultiHeadAttention, TransformerXlSegmentsContinueEachOther) {
   }
   const AttentionCall causal{.mask = Mask::causal()};
   const Tensor x = noise("x", {12, 8});
-  const Packed whole(x, {12}), first(x.sliced(0, 0, 7), {7}), second(x.sliced(0, 7, 12), {5});
+  const Packed whole(x, {12}), first(x.detached_slice(0, 0, 7), {7}), second(x.detached_slice(0, 7, 12), {5});
   const Tensor expected = attention.forward(whole, causal, Context());
   const Tensor got = attention.forward(second, joined(first, second), causal, Context());
-  EXPECT_TRUE(same_bits(got, expected.sliced(0, 7, 12)));
+  EXPECT_TRUE(same_bits(got, expected.detached_slice(0, 7, 12)));
   const Tensor without = attention.forward(second, causal, Context());
-  EXPECT_FALSE(same_bits(without, expected.sliced(0, 7, 12)));
+  EXPECT_FALSE(same_bits(without, expected.detached_slice(0, 7, 12)));
 }
 
 TEST(MultiHeadAttention, SegmentsAreJoinedSequenceBySequence) {
@@ -67,7 +67,8 @@ TEST(MultiHeadAttention, RelativePositionsOfACacheHaveTheBitsOfTheFullPass) {
     const AttentionCall call{.mask = Mask::causal(), .cache = &cache};
     for (std::int64_t at = 0; at < 200; at += 50) {
       const auto rows = [&](const Tensor& y) {
-        return concat(std::vector{y.sliced(0, at, at + 50), y.sliced(0, 200 + at / 2, 225 + at / 2)}, 0);
+        return concat(std::vector{y.detached_slice(0, at, at + 50), y.detached_slice(0, 200 + at / 2, 225 + at / 2)},
+                      0);
       };
       EXPECT_TRUE(same_bits(attention.forward(Packed(rows(x), {50, 25}), call, Context()), rows(full))) << at;
     }
@@ -91,8 +92,8 @@ TEST(MultiHeadAttention, WeightDropoutIsForTrainingAndRepeatsItself) {
       EXPECT_TRUE(same_bits(dropping.forward(x, {}, Context::training(1, 1)), step_1));
     }
     // The first sequence drops the same weights whatever follows it.
-    const Packed alone(x.values.sliced(0, 0, 15).clone(), {15});
-    EXPECT_TRUE(same_bits(dropping.forward(alone, {}, Context::training(1, 1)), step_1.sliced(0, 0, 15)));
+    const Packed alone(x.values.detached_slice(0, 0, 15).clone(), {15});
+    EXPECT_TRUE(same_bits(dropping.forward(alone, {}, Context::training(1, 1)), step_1.detached_slice(0, 0, 15)));
   }
 }
 

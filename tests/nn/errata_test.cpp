@@ -45,7 +45,7 @@ struct Layer {
   // x W_h, [n, kHeadWidth]
   Tensor project(const Tensor& x, const char* matrix_name, std::int64_t h) const {
     const Tensor& w = weights.at(std::string(matrix_name) + ".weight");
-    return matmul(x, transposed(w.sliced(0, h * kHeadWidth, (h + 1) * kHeadWidth)));
+    return matmul(x, transposed(w.detached_slice(0, h * kHeadWidth, (h + 1) * kHeadWidth)));
   }
   Tensor head(const Tensor& x, std::int64_t h) const {
     return attended(project(x, "query", h), project(x, "key", h), project(x, "value", h));
@@ -67,7 +67,7 @@ Tensor changed(const Tensor& x, std::int64_t row) {
 }
 
 Tensor row(const Tensor& x, std::int64_t i) {
-  return x.sliced(0, i, i + 1);
+  return x.detached_slice(0, i, i + 1);
 }
 
 TEST(Errata, E18_OneHeadSeesAllPositions) {

@@ -26,7 +26,7 @@ inline void expect_gradients(Module& module, const std::function<Tensor()>& loss
   for (const NamedParameter& named : named_parameters(module)) {
     Tensor* parameter = named.parameter;
     ASSERT_TRUE(parameter->grad().defined()) << named.name;
-    const Tensor gradient = parameter->grad().contiguous();
+    const Tensor gradient = parameter->grad().detached_contiguous();
     const std::int64_t stride = std::max<std::int64_t>(1, parameter->count() / 5);
     for (std::int64_t i = 0; i < parameter->count(); i += stride) {
       auto at = [&](double shift) {

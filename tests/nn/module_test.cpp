@@ -17,7 +17,7 @@ namespace {
 class Small : public Module {
  public:
   Small() { head.tie(embedding); }
-  void visit(Visitor& visitor) override {
+  void visit(Visitor& visitor) const override {
     visitor.child("embedding", embedding);
     visitor.child("layer", 0, feed_forward);
     visitor.child("norm", norm);
@@ -55,7 +55,7 @@ TEST(Module, StartingValuesDependOnSeedAndNameOnly) {
   const Tensor up = parameter(a, "layer.0.up.weight");
   EXPECT_TRUE(same_bits(up, parameter(b, "layer.0.up.weight")));
   EXPECT_FALSE(same_bits(up, parameter(c, "layer.0.up.weight")));
-  EXPECT_FALSE(same_bits(up, parameter(a, "layer.0.down.weight").transposed(0, 1)));
+  EXPECT_FALSE(same_bits(up, parameter(a, "layer.0.down.weight").detached_transpose(0, 1)));
   EXPECT_EQ(a.norm.weight.to_vector<float>(), std::vector<float>(4, 1));
   EXPECT_TRUE(parameter(a.head, "weight").requires_grad());
 }

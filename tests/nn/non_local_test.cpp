@@ -123,8 +123,8 @@ TEST(NonLocalBlock, ASequenceDoesNotDependOnItsBatchOrThreads) {
     ThreadLimit limit(3);
     for (std::int64_t i = 0; i < 3; ++i) {
       const Packed alone(batch.sequence(i).clone(), {batch.offsets.length(i)});
-      EXPECT_TRUE(
-          same_bits(block.forward(alone, Context()), together.sliced(0, batch.offsets.begin(i), batch.offsets.end(i))));
+      EXPECT_TRUE(same_bits(block.forward(alone, Context()),
+                            together.detached_slice(0, batch.offsets.begin(i), batch.offsets.end(i))));
     }
   }
 }

@@ -66,7 +66,9 @@ struct Tokens {
   Tensor x;
   std::int64_t start = 0;
   Tensor memory{};
-  Tokens part(std::int64_t begin, std::int64_t end) const { return {x.sliced(0, begin, end), start + begin, memory}; }
+  Tokens part(std::int64_t begin, std::int64_t end) const {
+    return {x.detached_slice(0, begin, end), start + begin, memory};
+  }
 };
 
 Tokens make_tokens(const std::string& name, std::int64_t length) {
@@ -154,8 +156,10 @@ TEST_P(CachedStackBits, FromACacheAsInTheFullPass) {
     for (std::int64_t count : steps) {
       const std::int64_t count_b = (count + 1) / 2;  // the other sequence goes its own pace
       const Tensor y = model.run({a.part(done, done + count), b.part(done_b, done_b + count_b)}, Context(), &state);
-      ASSERT_TRUE(same_bits(y.sliced(0, 0, count), full_a.sliced(0, done, done + count))) << done;
-      ASSERT_TRUE(same_bits(y.sliced(0, count, count + count_b), full_b.sliced(0, done_b, done_b + count_b))) << done_b;
+      ASSERT_TRUE(same_bits(y.detached_slice(0, 0, count), full_a.detached_slice(0, done, done + count))) << done;
+      ASSERT_TRUE(
+          same_bits(y.detached_slice(0, count, count + count_b), full_b.detached_slice(0, done_b, done_b + count_b)))
+          << done_b;
       done += count, done_b += count_b;
     }
   }
@@ -178,7 +182,8 @@ TEST_P(CachedStackBits, OfBeamsForkedAndReordered) {
     const Tokens& start = starts[static_cast<std::size_t>(source[i])];
     const Tensor full = model.run({{concat(std::vector{start.x, ends[i].x}, 0), 0, start.memory}});
     const auto beam = static_cast<std::int64_t>(i);
-    EXPECT_TRUE(same_bits(y.sliced(0, 2 * beam, 2 * beam + 2), full.sliced(0, ends[i].start, ends[i].start + 2)))
+    EXPECT_TRUE(same_bits(y.detached_slice(0, 2 * beam, 2 * beam + 2),
+                          full.detached_slice(0, ends[i].start, ends[i].start + 2)))
         << "beam " << i;
   }
 }
@@ -206,12 +211,12 @@ TEST(EncoderDecoderBits, CachedAndFullAloneAndTogether) {
   for (std::int64_t t = 0; t < 4; ++t) {
     const auto at = static_cast<std::size_t>(t);
     const Tensor y = model.decode(ids({first[at], second[at]}, {1, 1}), {memory}, Context(), &state);
-    EXPECT_TRUE(same_bits(y.sliced(0, 0, 1), full.sliced(0, t, t + 1))) << t;
-    EXPECT_TRUE(same_bits(y.sliced(0, 1, 2), full.sliced(0, 4 + t, 5 + t))) << t;
+    EXPECT_TRUE(same_bits(y.detached_slice(0, 0, 1), full.detached_slice(0, t, t + 1))) << t;
+    EXPECT_TRUE(same_bits(y.detached_slice(0, 1, 2), full.detached_slice(0, 4 + t, 5 + t))) << t;
   }
   const Packed alone = model.encode(ids({6, 7}, {2}), Context());
   EXPECT_TRUE(same_bits(alone.values, memory.sequence(1)));
-  EXPECT_TRUE(same_bits(model.decode(ids(second, {4}), {alone}, Context()), full.sliced(0, 4, 8)));
+  EXPECT_TRUE(same_bits(model.decode(ids(second, {4}), {alone}, Context()), full.detached_slice(0, 4, 8)));
 }
 
 }  // namespace

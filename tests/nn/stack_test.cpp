@@ -225,8 +225,8 @@ TEST(Stack, ADecoderDoesNotSeeTheFuture) {
   Tensor changed = x.clone();
   for (std::int64_t i = 5 * 8; i < 9 * 8; ++i) changed.mutable_data<float>()[i] += 1;
   const Tensor after = decoder.forward(Packed(changed, {9}), causal, Context());
-  EXPECT_TRUE(same_bits(before.sliced(0, 0, 5), after.sliced(0, 0, 5)));
-  EXPECT_FALSE(same_bits(before.sliced(0, 5, 6), after.sliced(0, 5, 6)));
+  EXPECT_TRUE(same_bits(before.detached_slice(0, 0, 5), after.detached_slice(0, 0, 5)));
+  EXPECT_FALSE(same_bits(before.detached_slice(0, 5, 6), after.detached_slice(0, 5, 6)));
 }
 
 TEST(Stack, AProbeSeesSummariesAndChangesNothing) {

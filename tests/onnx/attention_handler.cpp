@@ -45,7 +45,7 @@ Tensor additive_mask(const Tensor& mask, std::int64_t keys) {
   if (mask.dtype() == DType::i32) {
     bias = Tensor::empty(mask.shape());
     for (std::int64_t i = 0; i < mask.count(); ++i) {
-      const bool allowed = mask.contiguous().data<std::int32_t>()[i] != 0;
+      const bool allowed = mask.detached_contiguous().data<std::int32_t>()[i] != 0;
       bias.mutable_data<float>()[i] = allowed ? 0 : -std::numeric_limits<float>::infinity();
     }
   }
@@ -97,7 +97,7 @@ Tensor matmul_output(const Call& call, std::int64_t mode) {
   if (mode == 3) {
     std::vector<Tensor> weights;
     attend_reference(in, &weights);
-    for (Tensor& w : weights) w = w.contiguous().reshaped({1, w.size(0), w.size(1), w.size(2)});
+    for (Tensor& w : weights) w = w.detached_contiguous().detached_reshape({1, w.size(0), w.size(1), w.size(2)});
     return concat(weights, 0);
   }
   const Tensor q = from_packed(in.q, call.batch), k = call.present_key;

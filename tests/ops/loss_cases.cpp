@@ -69,7 +69,9 @@ void add_pairwise(std::vector<OpCase>& cases, const Shape& shape, Reduction redu
     for (std::int64_t i = 0; i < in[0].count(); ++i) all.push_back(loss(f64(in[0])[i], f64(in[1])[i]));
     return all;
   };
-  auto shaped = [shape, reduction](const Tensor& t) { return reduction == Reduction::none ? t.reshaped(shape) : t; };
+  auto shaped = [shape, reduction](const Tensor& t) {
+    return reduction == Reduction::none ? t.detached_reshape(shape) : t;
+  };
   const std::string name = std::to_string(shape.count()) + " reduction " + std::to_string(static_cast<int>(reduction));
   const std::vector<bool> rows = reduction == Reduction::none ? std::vector<bool>{true, true} : std::vector<bool>{};
   cases.push_back(

@@ -89,8 +89,8 @@ void add_matmul(std::vector<OpCase>& cases, const Shape& a, const Shape& b, bool
     const std::int64_t M = transposed_a ? a[-1] : a[-2], K = transposed_a ? a[-2] : a[-1],
                        N = transposed_b ? b[-2] : b[-1];
     const Shape batch = broadcast_shapes("test", a.with(-1, 1).with(-2, 1), b.with(-1, 1).with(-2, 1));
-    const Tensor left = t[0].expanded(batch.with(-2, a[-2]).with(-1, a[-1])).contiguous();
-    const Tensor right = t[1].expanded(batch.with(-2, b[-2]).with(-1, b[-1])).contiguous();
+    const Tensor left = t[0].detached_expand(batch.with(-2, a[-2]).with(-1, a[-1])).detached_contiguous();
+    const Tensor right = t[1].detached_expand(batch.with(-2, b[-2]).with(-1, b[-1])).detached_contiguous();
     return generate(batch.with(-2, M).with(-1, N), [&](std::int64_t i) {
       const std::int64_t n = i % N, m = i / N % M, at = i / (M * N);
       double sum = 0;

@@ -27,9 +27,9 @@ std::vector<Tensor> converted(Inputs inputs, DType dtype) {
 
 // The same values behind other strides: stored with the last two axes swapped (or every second element of a row).
 Tensor strided(const Tensor& x) {
-  if (x.rank() >= 2) return x.transposed(-1, -2).clone().transposed(-1, -2);
+  if (x.rank() >= 2) return x.detached_transpose(-1, -2).clone().detached_transpose(-1, -2);
   if (x.rank() == 0) return x;
-  const Tensor column = x.reshaped({x.size(0), 1});
+  const Tensor column = x.detached_reshape({x.size(0), 1});
   return concat(std::vector<Tensor>{column, column}, 1).view(x.shape(), {2}, 0);
 }
 
@@ -59,7 +59,7 @@ std::vector<Tensor> forward_and_backward(const OpCase& c, std::vector<Tensor> in
     if (is_float(input)) input.set_requires_grad();
   }
   const Tensor y = c.run(inputs);
-  std::vector<Tensor> results = {y.detach().contiguous()};
+  std::vector<Tensor> results = {y.detach().detached_contiguous()};
   if (!y.requires_grad()) return results;
   backward(y, upstream(y));
   for (const Tensor& input : inputs) {
@@ -113,7 +113,7 @@ TEST_P(OpTable, GradientMatchesFiniteDifferences) {
       inputs[k].mutable_data<double>()[i] = kept;
       const double numeric = (above - below) / (2 * kStep);
       ASSERT_TRUE(gradient.defined()) << "input " << k;
-      const double analytic = gradient.contiguous().data<double>()[i];
+      const double analytic = gradient.detached_contiguous().data<double>()[i];
       ASSERT_NEAR(analytic, numeric, kAbsolute + kRelative * std::abs(numeric)) << "input " << k << " element " << i;
     }
   }
@@ -158,9 +158,9 @@ void expect_rows_independent(const OpCase& c) {
       const std::int64_t end = std::min(rows, begin + length);
       auto part = inputs;
       for (std::size_t k = 0; k < part.size(); ++k) {
-        if (c.rows[k]) part[k] = part[k].sliced(0, begin, end).clone();
+        if (c.rows[k]) part[k] = part[k].detached_slice(0, begin, end).clone();
       }
-      EXPECT_TRUE(same_bits(c.run(part), whole.sliced(0, begin, end))) << "rows " << begin << ".." << end;
+      EXPECT_TRUE(same_bits(c.run(part), whole.detached_slice(0, begin, end))) << "rows " << begin << ".." << end;
     }
   }
 }

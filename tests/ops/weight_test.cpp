@@ -6,6 +6,7 @@
 
 #include "heed/base/memory.h"
 #include "heed/base/random.h"
+#include "heed/kernels/gemm.h"
 #include "heed/nn/initializer.h"
 
 namespace heed {
@@ -24,8 +25,8 @@ void expect_products(const Weight& weight) {
   const std::int64_t out = weight.out(), in = weight.in();
   const Tensor x = noise("x", {kRows, in}), dy = noise("dy", {kRows, out});
   std::vector<double> y(static_cast<std::size_t>(kRows * out)), dx(static_cast<std::size_t>(kRows * in));
-  weight.apply(kRows, x.data<double>(), y.data());
-  weight.apply_transposed(kRows, dy.data<double>(), dx.data());
+  weight.apply(kRows, x.data<double>(), y.data(), {});
+  weight.apply_transposed(kRows, dy.data<double>(), dx.data(), {});
   for (std::int64_t row = 0; row < kRows; ++row) {
     for (std::int64_t o = 0; o < out; ++o) {
       double sum = 0;
@@ -48,11 +49,13 @@ TEST(Weight, FollowsItsParameter) {
   weight.parameter() = noise("second", {6, 4});  // replaced
   expect_products(weight);
   const Tensor large = noise("large", {12, 4});
-  weight.parameter() = large.sliced(0, 0, 6);
+  weight.parameter() = large.detached_slice(0, 0, 6);
   expect_products(weight);
-  weight.parameter() = large.sliced(0, 0, 6).reshaped({4, 6}).transposed(0, 1);  // the same bytes in another order
+  weight.parameter() = large.detached_slice(0, 0, 6).detached_reshape({4, 6}).detached_transpose(
+      0, 1);  // the same bytes in another order
   expect_products(weight);
-  weight.parameter() = large.sliced(0, 3, 9).reshaped({4, 6}).transposed(0, 1);  // and from another place on
+  weight.parameter() =
+      large.detached_slice(0, 3, 9).detached_reshape({4, 6}).detached_transpose(0, 1);  // and from another place on
   expect_products(weight);
 }
 
@@ -88,7 +91,7 @@ TEST(Weight, ThreadsWaitForOnePackedForm) {
   pool_reset_peak();
   {
     std::vector<std::jthread> callers;
-    for (auto& result : y) callers.emplace_back([&] { weight.apply(1, x.data<double>(), result.data()); });
+    for (auto& result : y) callers.emplace_back([&] { weight.apply(1, x.data<double>(), result.data(), {}); });
   }
   EXPECT_GE(pool_stats().peak_bytes - before, kPackedBytes);
   EXPECT_LT(pool_stats().peak_bytes - before, 2 * kPackedBytes);  // never two of them

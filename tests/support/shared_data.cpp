@@ -13,4 +13,9 @@ std::filesystem::path shared_data(const std::filesystem::path& relative) {
   return (named ? std::filesystem::path(named) : tests_folder() / "../../shared") / relative;
 }
 
+std::filesystem::path suite_data(const std::filesystem::path& relative) {
+  const char* named = std::getenv("HEED_SUITES");
+  return (named ? std::filesystem::path(named) : shared_data("suites")) / relative;
+}
+
 }  // namespace heed::test

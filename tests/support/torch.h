@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -14,24 +13,13 @@
 
 #include "heed/base/json.h"
 #include "heed/tensor/tensor_map.h"
-#include "support/shared_data.h"
+#include "support/python.h"
 #include "support/temp_folder.h"
 
 namespace heed::test {
 
-// Debian's python3-torch is a package of this Python.
-inline constexpr const char* kPython = "/usr/bin/python3";
 inline constexpr const char* kNoTorch =
     "/usr/bin/python3 has no torch (Debian package python3-torch): nothing to compare with";
-
-// Runs a script of tests/ with arguments.
-inline int run_python(const std::string& script_and_arguments) {
-  return std::system((std::string(kPython) + " -B " + (tests_folder() / script_and_arguments).string()).c_str());
-}
-
-inline bool has_python_modules(const std::string& names) {
-  return std::system((std::string(kPython) + " -c 'import " + names + "' 2> /dev/null").c_str()) == 0;
-}
 
 inline bool has_torch() {
   return has_python_modules("torch");

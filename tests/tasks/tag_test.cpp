@@ -7,6 +7,7 @@
 #include "heed/engine/load.h"
 #include "heed/models/load.h"
 #include "heed/tasks/classify.h"
+#include "heed/tasks/run_task.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"

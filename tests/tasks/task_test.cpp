@@ -42,7 +42,7 @@ class TaskTest : public testing::Test {
   }
   std::map<std::string, double> train(const TrainConfig& config) const {
     TrainEvents nobody;
-    Trainer(config, nobody, false).run();
+    Trainer(config, nobody).run();
     const Json results = parse_json(read_file(folder_.path() / "run" / "results.json", 1 << 20), "results.json");
     std::map<std::string, double> metrics;
     for (const auto& [name, value] : results.at("dev").items()) {
@@ -171,6 +171,7 @@ TEST_F(TaskTest, TaggingLearns) {
   folder_.write("train.conll", rows);
   const auto metrics = train(config({{"task", "tag"},
                                      {"data", {{"train", path("train.conll")}, {"dev", path("train.conll")}}},
+                                     {"epochs", 3},
                                      {"batch", {{"tokens", 80}}},
                                      {"optimizer", {{"learning_rate", 5e-3}}}}));
   EXPECT_GT(metrics.at("f1"), 0.99);
@@ -213,8 +214,10 @@ TEST_F(TaskTest, VectorsLearnPairsAndScores) {
   }
   folder_.write("pairs.tsv", pairs);
   folder_.write("scores.tsv", scores);
-  const Json common = {
-      {"task", "embed"}, {"epochs", 10}, {"batch", {{"sequences", 6}}}, {"optimizer", {{"learning_rate", 3e-3}}}};
+  const Json common = {{"task", "embed"},
+                       {"epochs", 10},
+                       {"batch", {{"sequences", 6}, {"tokens", 2048}}},
+                       {"optimizer", {{"learning_rate", 3e-3}}}};
   Json contrastive = common, cosine = common;
   contrastive["data"] = {{"train", path("pairs.tsv")}, {"dev", path("pairs.tsv")}};
   contrastive["batch"]["by_length"] = false;
@@ -272,12 +275,18 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
     std::string task, file;
     Json options;
     char separator = 0;
+    Json model = {{"max_tokens", 24}};
   };
+  const Json decoder = {
+      {"max_tokens", 24},
+      {"from", nullptr},
+      {"architecture", {{"model_type", "gpt2"}, {"n_embd", 16}, {"n_layer", 1}, {"n_head", 2}, {"n_positions", 32}}}};
   const std::vector<Case> cases = {{"classify", "labels.tsv", {{"label_smoothing", 0.1}}},
                                    {"classify", "several.tsv", {{"kind", "several"}}, ','},
                                    {"classify", "numbers.tsv", {{"kind", "number"}}},
                                    {"tag", "tags.conll", {{"all_tokens", true}}},
                                    {"mlm", "lines.txt", {{"probability", 0.3}, {"whole_words", true}}},
+                                   {"lm", "lines.txt", {{"stride", 3}}, 0, decoder},
                                    {"answer", "questions.json", {{"null_answer", true}, {"stride", 5}}},
                                    {"embed", "pairs.tsv", {{"scale", 7}, {"pooling", "max"}}},
                                    {"embed", "scores.tsv", {{"score_range", 6}}}};
@@ -289,7 +298,8 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
     const TrainConfig run = config({{"task", each.task},
                                     {"seed", 7},
                                     {"epochs", 1},
-                                    {"model", {{"max_tokens", 24}}},
+                                    {"model", each.model},
+                                    {"tokenizer", {{"from", path("model")}}},
                                     {"data",
                                      {{"train", path(each.file)},
                                       {"dev", path(each.file)},

@@ -49,24 +49,24 @@ TEST(Tensor, FactoriesGiveTheirValues) {
 
 TEST(Tensor, ViewsShareBytesAndReadRight) {
   Tensor x = Tensor::from<float>({0, 1, 2, 3, 4, 5}, {2, 3});
-  const Tensor t = x.transposed(0, 1);
+  const Tensor t = x.detached_transpose(0, 1);
   EXPECT_EQ(t.shape(), Shape({3, 2}));
   EXPECT_FALSE(t.is_contiguous());
   EXPECT_EQ(t.to_vector<float>(), (std::vector<float>{0, 3, 1, 4, 2, 5}));
   EXPECT_EQ(t.at({2, 1}), 5);
-  const Tensor row = x.sliced(0, 1, 2);
+  const Tensor row = x.detached_slice(0, 1, 2);
   EXPECT_EQ(row.to_vector<float>(), (std::vector<float>{3, 4, 5}));
   EXPECT_TRUE(row.is_contiguous());
-  const Tensor column = x.sliced(1, 1, 2);
+  const Tensor column = x.detached_slice(1, 1, 2);
   EXPECT_FALSE(column.is_contiguous());
   EXPECT_EQ(column.to_vector<float>(), (std::vector<float>{1, 4}));
-  EXPECT_EQ(row.expanded({2, 3}).to_vector<float>(), (std::vector<float>{3, 4, 5, 3, 4, 5}));
+  EXPECT_EQ(row.detached_expand({2, 3}).to_vector<float>(), (std::vector<float>{3, 4, 5, 3, 4, 5}));
   EXPECT_EQ(x.storage().get(), t.storage().get());
   x.mutable_data<float>()[5] = 50;
   EXPECT_EQ(t.at({2, 1}), 50);
-  EXPECT_THROW(x.sliced(0, 1, 3), Error);
-  EXPECT_THROW(x.reshaped({4}), Error);
-  EXPECT_THROW(x.expanded({2, 4}), Error);
+  EXPECT_THROW(x.detached_slice(0, 1, 3), Error);
+  EXPECT_THROW(x.detached_reshape({4}), Error);
+  EXPECT_THROW(x.detached_expand({2, 4}), Error);
 }
 
 TEST(Tensor, WrongTypeIsNamed) {
@@ -87,7 +87,7 @@ TEST(Tensor, ConvertsBetweenAllTypes) {
   }
   EXPECT_EQ(x.to(DType::f16).to(DType::f64).at({3}), 65504);
   EXPECT_EQ(Tensor::from<std::int32_t>({7}, {1}).to(DType::i64).to_vector<std::int64_t>()[0], 7);
-  EXPECT_EQ(x.transposed(0, 0).to(DType::f64).at({1}), -1.5);
+  EXPECT_EQ(x.detached_transpose(0, 0).to(DType::f64).at({1}), -1.5);
 }
 
 TEST(Tensor, BorrowedBytesAreReadOnly) {
@@ -105,7 +105,7 @@ TEST(Tensor, BorrowedBytesAreReadOnly) {
 
 TEST(Tensor, SameBitsTellsZerosApart) {
   EXPECT_FALSE(same_bits(Tensor::from<float>({0.0f}, {1}), Tensor::from<float>({-0.0f}, {1})));
-  EXPECT_TRUE(same_bits(Tensor::zeros({2, 3}), Tensor::zeros({3, 2}).transposed(0, 1)));
+  EXPECT_TRUE(same_bits(Tensor::zeros({2, 3}), Tensor::zeros({3, 2}).detached_transpose(0, 1)));
 }
 
 TEST(Packed, OffsetsKnowTheirSequences) {

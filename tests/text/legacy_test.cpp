@@ -66,6 +66,15 @@ TEST(Legacy, Gpt2AndRoberta) {
             std::string::npos);
 }
 
+TEST(Legacy, MPNetHasRobertasSpecialTokens) {
+  const test::TempFolder folder;
+  folder.write("vocab.txt", "<s>\n<pad>\n</s>\n<unk>\n[UNK]\na\nb\n<mask>\n");
+  folder.write("config.json", R"({"model_type": "mpnet"})");
+  const Encoding pair = load_tokenizer(folder.path()).encode("A", "b <mask>");
+  EXPECT_EQ(pair.ids, (Ids{0, 5, 2, 2, 6, 7, 2}));
+  EXPECT_EQ(pair.type_ids, (Ids{0, 0, 0, 0, 1, 1, 1}));
+}
+
 TEST(Legacy, NothingThere) {
   const test::TempFolder folder;
   error_of(ErrorKind::not_found, [&] { load_tokenizer(folder.path()); });

@@ -127,6 +127,36 @@ TEST(SentencePiece, FamiliesAddTheirSpecialTokens) {
   EXPECT_NE(error_of(ErrorKind::bad_format, [&] { load_tokenizer(folder.path()); }).find("Parrot"), std::string::npos);
 }
 
+// As in ALBERT's published tokenizer.json: its symbols do not begin a word, numbers do not end in commas, and white
+// space at the end is nothing.
+TEST(SentencePiece, AlbertCutsWordsAsItsPublishedTokenizer) {
+  const test::TempFolder folder;
+  const std::vector<std::pair<const char*, float>> pieces = {{"▁", -3},      {"▁well", -6}, {"known", -7},
+                                                             {"▁known", -7}, {"▁7,", -2},   {"▁7", -5},
+                                                             {",", -5},      {"\"", -5},    {"e", -6}};
+  std::string model = piece("<pad>", 0, PieceType::kControl) + piece("<unk>", 0, PieceType::kUnknown) +
+                      piece("[CLS]", 0, PieceType::kControl) + piece("[SEP]", 0, PieceType::kControl) +
+                      piece("[MASK]", 0, PieceType::kControl) + piece("-", 0, PieceType::kUserDefined);
+  for (const auto& [text, score] : pieces) model += piece(text, score);
+  folder.write("spiece.model", model + bytes_field(2, integer_field(3, 1) + integer_field(40, 1)) + bytes_field(3, ""));
+  folder.write("config.json", R"({"model_type": "albert"})");
+  const Tokenizer tokenizer = load_tokenizer(folder.path());
+  const auto tokens = [&](const char* text) { return tokenizer.tokens(tokenizer.encode(text)); };
+  using Tokens = std::vector<std::string>;
+  EXPECT_EQ(tokens("Well-known "), (Tokens{"[CLS]", "▁well", "-", "known", "[SEP]"}));
+  EXPECT_EQ(tokens("7, ``É''"), (Tokens{"[CLS]", "▁7", ",", "▁", "\"", "e", "\"", "[SEP]"}));
+}
+
+// CamemBERT's ids are not the places of its pieces; which families have such rules is not to be guessed.
+TEST(SentencePiece, AModelTypeThatIsNotKnownIsRefused) {
+  const test::TempFolder folder;
+  folder.write("sentencepiece.bpe.model", small_model(1));
+  folder.write("config.json", R"({"model_type": "camembert"})");
+  const std::string message = error_of(ErrorKind::bad_format, [&] { load_tokenizer(folder.path()); });
+  EXPECT_NE(message.find("\"camembert\""), std::string::npos) << message;
+  EXPECT_NE(message.find("albert, llama, t5 and xlm-roberta"), std::string::npos) << message;
+}
+
 TEST(Charsmap, FindsTheShortestKey) {
   const Charsmap map(small_charsmap(), "test");
   EXPECT_EQ(map.find("A"), "aa");

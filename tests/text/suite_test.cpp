@@ -29,7 +29,7 @@ std::vector<std::string> read_texts(const fs::path& file) {
   return texts;
 }
 
-// ids.out: one line a text.
+// ids.out: one line per text.
 std::vector<std::vector<std::int32_t>> read_ids(const fs::path& file) {
   std::istringstream lines(read_file(file, kMaxFileBytes));
   std::vector<std::vector<std::int32_t>> all;

@@ -1,6 +1,6 @@
 // heed_tokenizer_lines TOKENIZER TEXTS: what a tokenizer makes of each text, for tools/compare_tokenizers.
 //
-// TOKENIZER is a tokenizer.json or a model directory. TEXTS has one JSON value a line: "text", ["text", "pair"] or
+// TOKENIZER is a tokenizer.json or a model directory. TEXTS has one JSON value per line: "text", ["text", "pair"] or
 // {"hex": "bytes that need not be UTF-8"}. For each a line is written:
 //   [ids, tokens, offsets in characters, type ids, special mask, attention mask, word ids, decoded with special tokens,
 //    decoded without, further windows: the same list without the decoded texts]

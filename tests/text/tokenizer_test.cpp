@@ -4,6 +4,7 @@
 
 #include "heed/base/parallel.h"
 #include "support/error_of.h"
+#include "support/shared_data.h"
 
 namespace heed::text {
 namespace {
@@ -194,6 +195,32 @@ TEST(Tokenizer, StreamsWholeCharacters) {
   EXPECT_EQ(stream.finish(), "");
 }
 
+// Whisper's vocabulary has such a token.
+TEST(Tokenizer, AnEmptyTokenCountsBeforeTheAddedOnes) {
+  Json json = letters();
+  json["model"]["vocab"][""] = 11;
+  json["added_tokens"].push_back({{"id", 12}, {"content", "<new>"}, {"special", true}});
+  const auto tokenizer = Tokenizer::from_parsed_json(json, "letters");
+  EXPECT_EQ(tokenizer.encode("a<new>", {.add_special = false}).ids, ids({3, 12}));
+}
+
+TEST(Tokenizer, WhispersPublishedFile) {
+  const std::filesystem::path file = heed::test::shared_data("weights/whisper-tiny/tokenizer.json");
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;
+  const auto tokenizer = Tokenizer::from_file(file);
+  // The first ids of what PyTorch heard in the folder's jfk.wav.
+  const auto encoding = tokenizer.encode(" And so my fellow Americans");
+  EXPECT_EQ(encoding.ids, ids({50258, 50363, 400, 370, 452, 7177, 6280, 50257}));
+  EXPECT_EQ(tokenizer.decode(encoding.ids, true), " And so my fellow Americans");
+}
+
+// Command R+ has ByteLevel's fields in its TemplateProcessing, where nobody reads them.
+TEST(Tokenizer, FieldsOfAnotherTypeAreNotRead) {
+  Json json = letters();
+  json["post_processor"].update({{"add_prefix_space", true}, {"trim_offsets", false}, {"use_regex", true}});
+  EXPECT_EQ(Tokenizer::from_parsed_json(json, "letters").encode("a").ids, ids({1, 3, 2}));
+}
+
 TEST(Tokenizer, RefusesByName) {
   const auto refuse = [](const std::string& pointer, const Json& value) {
     Json json = letters();
@@ -208,7 +235,7 @@ TEST(Tokenizer, RefusesByName) {
   EXPECT_EQ(
       refuse("/added_tokens/0/id", 5),
       "t.json: added_tokens: the token \"[CLS]\" has the id 5, expected 1 (its own in the vocabulary, or the next "
-      "behind it)");
+      "after it)");
   EXPECT_EQ(refuse("/pre_tokenizer",
                    {{"type", "Split"}, {"pattern", {{"Regex", "("}}}, {"behavior", "Removed"}, {"invert", false}}),
             "t.json: pre_tokenizer: the regular expression \"(\" is refused: end pattern with unmatched parenthesis");

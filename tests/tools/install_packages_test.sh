@@ -34,7 +34,7 @@ expect '[[ $status == 0 && $calls == *"--no-install-recommends libfmt-dev libgte
 # Removed, but with its configuration files left behind.
 stand_in dpkg-query 'echo config-files'
 run test
-expect '[[ $status == 0 && $calls == *" libgtest-dev unzip" ]]'
+expect '[[ $status == 0 && $calls == *" libgtest-dev pkg-config python3 unzip" ]]'
 
 stand_in id 'echo 1000'
 run test

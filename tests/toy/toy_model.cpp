@@ -27,7 +27,7 @@ class ToyBackbone : public Backbone, public Encodes {
     return 2 * static_cast<double>(offsets.tokens()) * static_cast<double>(mix_.weight.in() * mix_.weight.out());
   }
   const Embedding& words() const override { return words_; }
-  void visit(Visitor& visitor) override {
+  void visit(Visitor& visitor) const override {
     visitor.child("words", words_);
     visitor.child("mix", mix_);
   }

@@ -44,7 +44,7 @@ class Mlp : public Module {
     const Tensor hidden = dropout_.forward(norm_.forward(first_.forward(x, Activation::gelu)), context);
     return last_.forward(feed_forward_.forward(hidden, hidden));
   }
-  void visit(Visitor& visitor) override {
+  void visit(Visitor& visitor) const override {
     visitor.child("first", first_);
     visitor.child("norm", norm_);
     visitor.child("feed_forward", feed_forward_);

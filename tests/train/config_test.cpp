@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/base/file.h"
 #include "heed/tasks/task.h"
 #include "support/error_of.h"
+#include "support/shared_data.h"
 
 namespace heed {
 namespace {
@@ -20,7 +22,7 @@ TEST(TrainConfig, CommentsListsAndDefaults) {
   EXPECT_EQ(config.task, "classify");
   EXPECT_EQ(config.model.from, "a//b");  // no comment inside of a string
   EXPECT_EQ(config.data.train, std::vector<std::string>{"train.tsv"});
-  EXPECT_EQ(config.epochs, 3);
+  EXPECT_EQ(config.epochs, 0);  // chosen by the size of the data
 }
 
 TEST(TrainConfig, OverridesAreJsonOrText) {
@@ -58,13 +60,91 @@ TEST(TrainConfig, ErrorsNameFieldFoundAndExpected) {
   const auto message = [](const std::string& override) {
     return test::error_of(ErrorKind::bad_format, [&] { parse_train_config(kSmall, "c.json", std::vector{override}); });
   };
-  EXPECT_NE(message("epochs=0").find("epochs is 0, expected at least 1"), std::string::npos);
+  EXPECT_NE(message("epochs=-1").find("epochs is -1, expected 0 or more"), std::string::npos);
+  EXPECT_NE(message("evaluate.patience=-2").find("evaluate.patience is -2, expected -1 or more"), std::string::npos);
   EXPECT_NE(message("epochs=many").find("epochs is a string, expected an integer"), std::string::npos);
   EXPECT_NE(message("task=clasify").find("expected classify, tag, mlm, answer, embed"), std::string::npos);
   const std::string form = test::error_of(
       ErrorKind::invalid_argument, [] { parse_train_config(kSmall, "c.json", std::vector<std::string>{"epochs"}); });
   EXPECT_NE(form.find("name=value"), std::string::npos) << form;
   EXPECT_NE(message("model.from=").find("model.architecture"), std::string::npos);
+}
+
+TEST(TrainConfig, ColumnsMayBeNumbersAndTextsMayBeDigits) {
+  const std::vector<std::string> overrides = {"data.text=0", "data.label=2", "output=2026", "data.separator=;"};
+  const TrainConfig config = parse_train_config(kSmall, "c.json", overrides);
+  EXPECT_EQ(config.data.text, "0");
+  EXPECT_EQ(config.data.label, "2");
+  EXPECT_EQ(config.output, "2026");
+  EXPECT_EQ(config.data.separator, ";");
+  Json file = parse_json(
+      R"({"task": "tag", "output": "o", "model": {"from": "m"}, "data": {"train": "t", "words": 1}})", "c.json");
+  EXPECT_EQ(parse_train_config(file.dump(), "c.json").data.words, "1");
+  file["data"]["words"] = -1;
+  test::error_of(ErrorKind::bad_format, [&] { parse_train_config(file.dump(), "c.json"); });
+}
+
+// As much of JSON Schema as ours needs: why the value does not fit, "" if it does.
+std::string misfit(const Json& schema, const Json& value, const std::string& where) {
+  if (schema.contains("anyOf")) {
+    for (const Json& each : schema["anyOf"]) {
+      if (misfit(each, value, where).empty()) return "";
+    }
+    return where + " fits nothing of anyOf";
+  }
+  if (schema.contains("type")) {
+    const auto is = [&](const Json& type) {
+      return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+             (type == "string" && value.is_string()) || (type == "boolean" && value.is_boolean()) ||
+             (type == "null" && value.is_null()) || (type == "number" && value.is_number()) ||
+             (type == "integer" && value.is_number_integer());
+    };
+    const Json types = schema["type"].is_array() ? schema["type"] : Json::array({schema["type"]});
+    if (std::ranges::none_of(types, is)) return where + " is no " + types.dump();
+  }
+  if (schema.contains("enum") && std::ranges::find(schema["enum"], value) == schema["enum"].end()) {
+    return where + " is not in enum";
+  }
+  for (const Json& name : schema.value("required", Json::array())) {
+    if (!value.contains(name.get<std::string>())) return where + " lacks " + name.get<std::string>();
+  }
+  const Json fields = value.is_object() ? value : Json::object();
+  for (const auto& [name, part] : fields.items()) {
+    const bool known = schema.contains("properties") && schema["properties"].contains(name);
+    if (!known && schema.value("additionalProperties", true)) continue;
+    if (!known) return where + "." + name + " is not known";
+    const std::string fault = misfit(schema["properties"][name], part, where + "." + name);
+    if (!fault.empty()) return fault;
+  }
+  for (const Json& item : value.is_array() && schema.contains("items") ? value : Json::array()) {
+    const std::string fault = misfit(schema["items"], item, where + "[]");
+    if (!fault.empty()) return fault;
+  }
+  return "";
+}
+
+TEST(TrainConfig, TheSchemaFitsExamplesStartersAndWrittenConfigs) {
+  const Json schema = train_config_schema();
+  const auto fault = [&](const std::string& text) {
+    return misfit(schema, Json::parse(text, nullptr, true, /*ignore_comments=*/true), "config");
+  };
+  std::size_t examples = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::tests_folder() / ".." / "examples" / "train")) {
+    EXPECT_EQ(fault(read_file(entry.path(), 1 << 20)), "") << entry.path();
+    ++examples;
+  }
+  EXPECT_GE(examples, 8u);
+  for (const Task* task : tasks()) {
+    if (!task->trains()) continue;
+    EXPECT_EQ(fault(starter_config(task->name)), "") << task->name;
+  }
+  EXPECT_EQ(fault(to_json(parse_train_config(kSmall, "c.json")).dump()), "");
+  EXPECT_EQ(fault(R"({"task": "tag", "data": {"text": 0}, "tag": {"class_weights": {"O": 0.5}}})"), "");
+  EXPECT_EQ(fault(R"({"task": "tag", "epochs": 1.5})"), "config.epochs is no [\"integer\"]");
+  EXPECT_EQ(fault(R"({"task": "tag", "optimizer": {"lr": 1}})"), "config.optimizer.lr is not known");
+  EXPECT_EQ(fault(R"({"task": "chat"})"), "config.task is not in enum");
+  EXPECT_EQ(fault(R"({"schedule": {"decay": "steep"}, "task": "tag"})"), "config.schedule.decay is not in enum");
+  EXPECT_EQ(fault(R"({"epochs": 1})"), "config lacks task");
 }
 
 TEST(TrainConfig, AnUnclosedCommentIsAnError) {

@@ -42,7 +42,7 @@ Json batches_of(const std::vector<Row>& rows, const fs::path& folder, const std:
 // The run's loss at every step.
 std::vector<double> losses_of(TrainConfig config) {
   TrainEvents silent;
-  Trainer trainer(config, silent, false);
+  Trainer trainer(config, silent);
   EXPECT_EQ(trainer.run(), TrainEnd::finished);
   std::vector<double> losses;
   std::ifstream log(fs::path(config.output) / "log.jsonl");
@@ -65,8 +65,10 @@ test::TorchComparison fine_tune(const std::string& name, const test::TempFolder&
   config.data.train = {folder.write("train.txt", lines).string()};
   config.data.format = "lines";
   config.data.label_first = true;
+  config.data.dev_share = 0;
   config.epochs = 1;
   config.batch.shuffle = false;
+  config.batch.tokens = 2048;
   config.batch.sequences = static_cast<std::int64_t>(kSequences);
   config.optimizer.learning_rate = learning_rate;
   config.log.every = 1;

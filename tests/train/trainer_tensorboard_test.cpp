@@ -37,6 +37,7 @@ TrainConfig small_config(const test::TempFolder& folder, const std::string& name
   config.data.label_first = true;
   config.epochs = 2;
   config.batch.tokens = 64;
+  config.optimizer.learning_rate = 5e-5;
   config.log.every = 2;
   return config;
 }
@@ -47,7 +48,7 @@ std::string bytes_of(const fs::path& file) {
 
 TrainEnd train(const TrainConfig& config, bool resume = false, const std::atomic<bool>* stop = nullptr) {
   TrainEvents silent;
-  Trainer trainer(config, silent, resume);
+  Trainer trainer(config, silent, resume ? RunStart::resume : RunStart::fresh);
   return trainer.run(stop);
 }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+
 #include "heed/base/file.h"
 #include "heed/base/random.h"
 #include "heed/engine/load.h"
@@ -40,10 +43,17 @@ class Quiet : public TrainEvents {
  public:
   void step(const StepReport& report) override {
     losses.push_back(report.loss);
+    operations.push_back(report.operations);
     if (stop_after && static_cast<std::int64_t>(losses.size()) == *stop_after) stop = true;
   }
-  void evaluated(const EvaluationReport& report) override { reports.push_back(report); }
-  std::vector<double> losses;
+  void evaluated(const EvaluationReport& report) override {
+    reports.push_back(report);
+    if (report.split == "test") on_test();
+  }
+  void note(const std::string& what) override { notes.push_back(what); }
+  std::vector<double> losses, operations;
+  std::vector<std::string> notes;
+  std::function<void()> on_test = [] {};
   std::vector<EvaluationReport> reports;
   std::optional<std::int64_t> stop_after{};  // steps of this process
   std::atomic<bool> stop = false;
@@ -73,7 +83,7 @@ class TrainerTest : public testing::Test {
     return read_file(folder_.path() / name / "model.safetensors", 1 << 26);
   }
   TrainEnd run(const TrainConfig& config, Quiet& events, bool resume = false) const {
-    Trainer trainer(config, events, resume);
+    Trainer trainer(config, events, resume ? RunStart::resume : RunStart::fresh);
     return trainer.run(&events.stop);
   }
   std::string trained(const std::string& name, std::vector<std::string> overrides = {}) const {
@@ -115,6 +125,34 @@ TEST_F(TrainerTest, StoppedAnywhereAndResumedEndsInTheSameBytes) {
     EXPECT_EQ(run(stopped, second, true), TrainEnd::finished);
     EXPECT_EQ(weights_of(name), whole) << "stopped after " << after;
   }
+}
+
+TEST_F(TrainerTest, ChosenSettingsAreSaidSavedAndResumed) {
+  const std::vector<std::string> open = {"epochs=0", "batch.tokens=0", "optimizer.learning_rate=0"};
+  Quiet whole, first, second;
+  run(config("whole", open), whole);
+  ASSERT_EQ(whole.notes.size(), 1u);
+  EXPECT_TRUE(whole.notes[0].starts_with("chosen for 60 samples of ")) << whole.notes[0];
+  EXPECT_NE(whole.notes[0].find("epochs "), std::string::npos) << whole.notes[0];
+  const TrainConfig saved = read_train_config(path("whole/train.json"));
+  EXPECT_GT(saved.epochs, 2);
+  EXPECT_GT(saved.batch.tokens, 0);
+  EXPECT_GT(saved.optimizer.learning_rate, 0);
+  EXPECT_GT(saved.evaluate.patience, 0);
+
+  first.stop_after = 5;
+  EXPECT_EQ(run(config("stopped", open), first), TrainEnd::interrupted);
+  TrainConfig resumed = read_train_config(path("stopped/train.json"));
+  EXPECT_EQ(resumed.epochs, saved.epochs);
+  EXPECT_NE(run(resumed, second, true), TrainEnd::interrupted);
+  EXPECT_TRUE(second.notes.empty());
+  EXPECT_EQ(weights_of("stopped"), weights_of("whole"));
+  // The same settings, given, are the same run.
+  EXPECT_EQ(
+      trained("given", {"epochs=" + std::to_string(saved.epochs), "batch.tokens=" + std::to_string(saved.batch.tokens),
+                        "optimizer.learning_rate=" + Json(saved.optimizer.learning_rate).dump(),
+                        "evaluate.patience=" + std::to_string(saved.evaluate.patience)}),
+      weights_of("whole"));
 }
 
 TEST_F(TrainerTest, AStepOfSeveralBatchesIsThatOfALargeOne) {
@@ -193,6 +231,69 @@ TEST_F(TrainerTest, PatienceEndsEarlyAndTheBestIsKept) {
     best = std::max(best, report.heads[0].second.metrics.at("accuracy"));
   }
   EXPECT_EQ(events.reports.back().heads[0].second.metrics.at("accuracy"), best);
+}
+
+TEST_F(TrainerTest, OfEquallyGoodModelsTheLatestIsKept) {
+  Quiet events;
+  EXPECT_EQ(run(config("tie", {"optimizer.learning_rate=1e-30"}), events), TrainEnd::finished);
+  const Json results = parse_json(read_file(folder_.path() / "tie" / "results.json", 1 << 20), "results.json");
+  EXPECT_EQ(results.at("best_step"), results.at("steps"));
+  // Nothing gets better, so patience ends the run all the same.
+  Quiet patient;
+  EXPECT_EQ(run(config("patient", {"optimizer.learning_rate=1e-30", "evaluate.patience=1"}), patient),
+            TrainEnd::stopped_early);
+}
+
+TEST_F(TrainerTest, TheModelIsSavedBeforeItIsReportedOn) {
+  Quiet events;
+  events.on_test = [] { fail(ErrorKind::io, "the screen is full"); };
+  test::error_of(ErrorKind::io, [&] { run(config("saved", {"data.test=" + path("dev.tsv")}), events); });
+  EXPECT_TRUE(fs::exists(folder_.path() / "saved" / "model.safetensors"));
+  EXPECT_EQ(load(path("saved")).labels().size(), 2u);
+  EXPECT_FALSE(fs::exists(folder_.path() / "saved" / "results.json"));
+}
+
+TEST_F(TrainerTest, OperationsAreThoseThatAreDone) {
+  const auto first_of = [&](const std::string& name, std::vector<std::string> overrides) {
+    Quiet events;
+    overrides.emplace_back("max_steps=1");
+    run(config(name, std::move(overrides)), events);
+    return events.operations.at(0);
+  };
+  const double all = first_of("all", {});
+  EXPECT_NEAR(first_of("head", {"model.freeze=[\"encoder.\"]"}), all / 3, all * 1e-6);
+  EXPECT_NEAR(first_of("again", {"model.recompute=true"}), all * 4 / 3, all * 1e-6);
+  // The lower of two layers forward only.
+  const double upper = first_of("upper", {"model.freeze=[\"encoder.word\", \"encoder.position\", \"encoder.token\", "
+                                          "\"encoder.embedding\", \"encoder.layer.0.\"]"});
+  EXPECT_NEAR(upper, all * 2 / 3, all * 1e-6);
+}
+
+TEST_F(TrainerTest, HeldOutRowsAreTheSameAfterResuming) {
+  folder_.write("train.tsv", animal_rows(200, 1));
+  const std::vector<std::string> options = {"data.dev=", "epochs=1", "save.every=2"};
+  Quiet whole, first, second;
+  run(config("split", options), whole);
+  EXPECT_EQ(whole.notes.at(0), "20 of 200 rows of data.train are held out to judge by (data.dev_share)");
+  ASSERT_FALSE(whole.reports.empty());
+  const TrainConfig stopped = config("split2", options);
+  first.stop_after = 3;
+  EXPECT_EQ(run(stopped, first), TrainEnd::interrupted);
+  EXPECT_EQ(run(stopped, second, true), TrainEnd::finished);
+  EXPECT_EQ(weights_of("split2"), weights_of("split"));
+  EXPECT_EQ(second.reports.back().heads[0].second.metrics, whole.reports.back().heads[0].second.metrics);
+}
+
+TEST_F(TrainerTest, LabelsThatTrainingLacksCountAsWrong) {
+  folder_.write("dev.tsv", "text\tlabel\nthe fox\tfox\nthe cat\tcat\nthe dog\tnone\na fox\tcat\n");
+  Quiet events;
+  EXPECT_EQ(run(config("cats", {"epochs=12"}), events), TrainEnd::finished);
+  ASSERT_EQ(events.notes.size(), 1u);
+  EXPECT_EQ(events.notes[0], "2 rows of dev have a label that training lacks (cat), first at " + path("dev.tsv") +
+                                 ":3; they count as wrong");
+  const auto& metrics = events.reports.back().heads[0].second.metrics;
+  EXPECT_EQ(metrics.at("accuracy"), 0.5);
+  EXPECT_TRUE(std::isfinite(metrics.at("loss")));
 }
 
 TEST_F(TrainerTest, AFolderWithAnotherRunIsNotOverwritten) {

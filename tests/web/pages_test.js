@@ -4,55 +4,12 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const path = require("node:path");
 const puppeteer = require("puppeteer-core");
+const readers = require("./readers_test.js");
+const { colors, open } = require("./tab.js");
 
 const [browserPath, work] = process.argv.slice(2);
-const kOpenSeconds = 20; // on a busy machine; the figure itself is printed
-
-async function open(browser, name) {
-  const page = await browser.newPage();
-  const url = `file://${path.join(work, name)}`;
-  const strangers = [], errors = [];
-  await page.setOfflineMode(true);
-  await page.setRequestInterception(true);
-  page.on("request", (request) => {
-    if (request.url() === url) return request.continue();
-    strangers.push(request.url());
-    return request.abort();
-  });
-  page.on("pageerror", (error) => errors.push(error.message));
-  page.on("console", (message) => { if (message.type() === "error") errors.push(message.text()); });
-  await page.setViewport({ width: 1280, height: 800 });
-  const start = Date.now();
-  await page.goto(url, { waitUntil: "load", timeout: 120_000 });
-  await page.waitForFunction(() => window.heed?.ready, { timeout: 120_000 });
-  const seconds = (Date.now() - start) / 1000;
-  console.log(`${name}: ${(fs.statSync(path.join(work, name)).size / 1e6).toFixed(1)} MB, open after ${seconds.toFixed(2)} s`);
-  assert.ok(seconds < kOpenSeconds, `${name} took ${seconds} s to open`);
-  return {
-    page, seconds,
-    state: () => page.evaluate(() => JSON.parse(JSON.stringify(window.heed.state))),
-    key: (key) => page.keyboard.press(key),
-    text: (selector) => page.$eval(selector, (node) => node.textContent),
-    shot: (title) => page.screenshot({ path: path.join(work, `${title}.png`) }),
-    async close() {
-      assert.deepEqual(strangers, [], `${name} asked for more than itself`);
-      assert.deepEqual(errors, [], `${name} had errors`);
-      await page.close();
-    },
-  };
-}
-
-// How many colours the largest canvas of the stage shows: one means nothing is drawn.
-const colors = (page) => page.evaluate(() => {
-  const canvas = document.querySelector("#stage canvas");
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  const seen = new Set();
-  for (let i = 0; i < data.length; i += 4 * 97) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-  return seen.size;
-});
-
 async function shortText(browser) {
-  const tab = await open(browser, "short.html");
+  const tab = await open(browser, work, "short.html", { hash: "#layer=1&head=1" });
   const { page, state, key, text, shot } = tab;
   assert.equal(await page.evaluate(() => window.heed.app.data.tokens.join(" ")), "[CLS] the fox ##gang [UNK] [UNK] s ##c ##r ##i ##p ##t [UNK] [UNK] ! [UNK] [UNK] [UNK] b [UNK] jumps [UNK] [UNK] b [UNK] over [UNK] berlin [UNK] [SEP]");
   assert.equal(await page.$("#stage b"), null); // the text is text
@@ -142,7 +99,7 @@ async function shortText(browser) {
 
 async function longText(browser, name, count, mostBytes) {
   assert.ok(fs.statSync(path.join(work, name)).size < mostBytes, `${name} is too large`);
-  const tab = await open(browser, name);
+  const tab = await open(browser, work, name);
   const { page, state, key, text, shot } = tab;
   assert.equal(await page.evaluate(() => window.heed.app.data.count), count);
   const rows = (await page.$$(".token.from")).length;
@@ -166,7 +123,7 @@ async function longText(browser, name, count, mostBytes) {
 }
 
 async function similarity(browser) {
-  const tab = await open(browser, "similar.html");
+  const tab = await open(browser, work, "similar.html");
   const { page, state, key, text, shot } = tab;
   const cosine = await page.evaluate(() => window.heed.app.data.cosine);
   assert.ok(Math.abs((await state()).total - cosine) < 1e-5);
@@ -179,7 +136,7 @@ async function similarity(browser) {
   assert.match(await text("#stage"), /Shares sum to/);
   await shot("similar_texts");
   await tab.close();
-  const cls = await open(browser, "similar_cls.html");
+  const cls = await open(browser, work, "similar_cls.html");
   assert.match(await cls.text("#stage"), /gap [+−]0\.0/);
   await cls.close();
 }
@@ -194,6 +151,7 @@ async function similarity(browser) {
     assert.deepEqual(await long.page.evaluate(() => [[1, 2], [0, 0]].map(([layer, head]) => window.heed.app.data.cells(layer, head, false).rows)), [4096, 1366]);
     await long.close();
     await similarity(browser);
+    await readers(browser, work);
   } finally {
     await browser.close();
   }

@@ -25,7 +25,8 @@ words=(the quick brown fox jumps over the lazy dog in berlin)
 text_of() { for ((i = 0; i < $1 - 2; ++i)); do printf '%s ' "${words[$((i * i % 11))]}"; done; }
 
 rm -rf "$work/classify" "$work/model" "$work/long"
-"$make_model" "$work/classify" classify num_hidden_layers=6 num_attention_heads=12 hidden_size=48 good bad
+"$make_model" "$work/classify" classify num_hidden_layers=6 num_attention_heads=12 hidden_size=48 good bad \
+    fair dull odd keen calm
 "$make_model" "$work/model" none max_position_embeddings=512 num_hidden_layers=6 num_attention_heads=12 hidden_size=48
 "$make_model" "$work/long" none max_position_embeddings=4096 num_hidden_layers=2 num_attention_heads=4 hidden_size=32
 "$heed" look --model "$work/classify" "The foxgang </script><!-- <b>jumps</b> over \"berlin\"" --html "$work/short.html"

@@ -11,11 +11,11 @@ model=$shared/weights/minilm data=$shared/data/sst2/stsa.binary.train
 for needed in "$model" "$data"; do
     [[ -e $needed ]] || { echo "same_bits: SKIPPED: $needed is not there"; exit 77; }
 done
-export OMP_WAIT_POLICY=passive  # on a machine that has other work, threads that wait must not spin
 "$build/bin/heed_same_bits" "$model" "$data" "$count"
 [[ ${HEED_PEERS:-yes} == yes ]] || exit 0
 
 work=$build/same_bits
+export OMP_WAIT_POLICY=passive  # the peers' threads, on a machine that has other work
 mkdir -p "$work"
 if ! /usr/bin/python3 -c 'import torch' 2> /dev/null; then
     echo "same_bits: without PyTorch (Debian package python3-torch) there is nothing to compare with"

@@ -9,8 +9,8 @@ namespace heed {
 
 template <class T>
 AdditiveFunction<T>::AdditiveFunction(const Tensor& q, const Tensor& k, Tensor weight, const AttentionLayout& layout)
-    : q_(q.contiguous()),
-      k_(k.contiguous()),
+    : q_(q.detached_contiguous()),
+      k_(k.detached_contiguous()),
       weight_(std::move(weight)),
       layout_(layout),
       heads_(q_.size(1)),
@@ -86,8 +86,8 @@ void AdditiveFunction<T>::backward(const kernels::ScoreTile<T>& d_scores) {
 
 template <class T>
 Tensor AdditiveFunction<T>::weight_gradient() const {
-  const Tensor by_head = sum_over_axis(d_weight_, 0).reshaped({heads_, width_});
-  return weight_.rank() == 2 ? by_head : sum_over_axis(by_head, 0).reshaped({width_});
+  const Tensor by_head = sum_over_axis(d_weight_, 0).detached_reshape({heads_, width_});
+  return weight_.rank() == 2 ? by_head : sum_over_axis(by_head, 0).detached_reshape({width_});
 }
 
 template class AdditiveFunction<float>;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heed/attention/mask.h"
-#include "heed/kernels/attention.h"
+#include "heed/kernels/score_rule.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {

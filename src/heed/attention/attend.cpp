@@ -113,9 +113,9 @@ Tensor attend(const AttentionInput& input, AttentionSummary* summary) {
     return compute(input, summary).out;
   }
   AttentionInput compact = input;  // the gradients are contiguous, and have the layout of what they are gradients of
-  compact.q = input.q.contiguous();
-  compact.k = input.k.contiguous();
-  compact.v = input.v.contiguous();
+  compact.q = input.q.detached_contiguous();
+  compact.k = input.k.detached_contiguous();
+  compact.v = input.v.detached_contiguous();
   const Computed c = compute(compact, summary);
   PoolVector<Tensor> inputs = {input.q, input.k, input.v};
   append_further_inputs(input, inputs);
@@ -137,7 +137,7 @@ AttentionInput with_fused(AttentionInput input, const Tensor& qkv, std::int64_t 
       " key heads: expected [N, (heads + 2 key heads) D]");
   HEED_CHECK(!input.additive, "[attend_fused] additive scores need separate q and k");
   const std::int64_t width = qkv.size(1) / (heads + 2 * key_heads);
-  const Tensor fused = qkv.contiguous();
+  const Tensor fused = qkv.detached_contiguous();
   input.q = fused_part(fused, width, 0, heads);
   input.k = fused_part(fused, width, heads, key_heads);
   input.v = fused_part(fused, width, heads + key_heads, key_heads);

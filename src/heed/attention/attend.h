@@ -10,7 +10,7 @@
 
 #include "heed/attention/mask.h"
 #include "heed/attention/terms.h"
-#include "heed/kernels/dropout.h"
+#include "heed/base/types.h"
 #include "heed/tensor/packed.h"
 #include "heed/tensor/tensor.h"
 
@@ -27,7 +27,7 @@ struct AdditiveScore {
 // number, head, positions of query and key) alone: a sequence's do not depend on how long its neighbours are.
 struct AttentionDropout {
   double probability = 0;
-  kernels::DropoutKey key{};
+  DropoutKey key{};
 };
 
 // Streaming summaries of every row; filled by attend() when asked for, the output keeps its bits.

@@ -6,6 +6,8 @@
 #include <unordered_set>
 
 #include "heed/base/error.h"
+#include "heed/kernels/attention.h"
+#include "heed/kernels/key_value_page.h"
 #include "heed/kernels/pool_array.h"
 
 namespace heed {
@@ -33,6 +35,11 @@ struct KeyValueCache::Page {
   std::int64_t capacity;
   kernels::PoolArray<std::byte> bytes;
 };
+
+template <class T>
+kernels::PageLayout<T> KeyValueCache::layout(std::int64_t capacity) const {
+  return {key_heads_, width_, value_width_, capacity};
+}
 
 KeyValueCache::KeyValueCache(std::int64_t key_heads, std::int64_t width, std::int64_t value_width, DType dtype)
     : key_heads_(key_heads), width_(width), value_width_(value_width), dtype_(dtype) {
@@ -92,7 +99,7 @@ void KeyValueCache::append(const Tensor& keys, const Tensor& values, const Offse
              ", expected ", dtype_, Shape({added.tokens(), key_heads_, width_}), " and ",
              Shape({added.tokens(), key_heads_, value_width_}));
   if (rows_.empty()) add_sequences(added.sequences());
-  const Tensor k = keys.contiguous(), v = values.contiguous();
+  const Tensor k = keys.detached_contiguous(), v = values.detached_contiguous();
   visit_float("KeyValueCache", dtype_, [&](auto zero) {
     using T = decltype(zero);
     for (std::int64_t b = 0; b < sequences(); ++b) {

@@ -13,12 +13,18 @@
 #include <span>
 #include <vector>
 
-#include "heed/kernels/attention.h"
-#include "heed/kernels/key_value_page.h"
+#include "heed/base/memory.h"
 #include "heed/tensor/packed.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
+
+namespace kernels {  // kernels/key_value_page.h
+template <class T>
+struct KeyValuePage;
+template <class T>
+struct PageLayout;
+}  // namespace kernels
 
 class KeyValueCache {
  public:
@@ -64,9 +70,7 @@ class KeyValueCache {
   };
   const Row& row(std::int64_t sequence) const;
   template <class T>
-  kernels::PageLayout<T> layout(std::int64_t capacity) const {
-    return {key_heads_, width_, value_width_, capacity};
-  }
+  kernels::PageLayout<T> layout(std::int64_t capacity) const;
   template <class T>
   void append_to(Row& row, const T* keys, const T* values, std::int64_t count) const;
   template <class T>

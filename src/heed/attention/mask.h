@@ -2,7 +2,7 @@
 // (HuggingFace's convention; PyTorch's key_padding_mask has it the other way round).
 //
 // A Mask is a set of rules that all must allow a key: Mask::causal() & Mask::window(128, 0). Each of these rules lets a
-// query see one unbroken run of keys, so a combination does too, costs two numbers a query, and lets the kernel skip
+// query see one unbroken run of keys, so a combination does too, costs two numbers per query, and lets the kernel skip
 // what nobody sees. A mask that is any tensor of booleans is mask_term() (attention/terms.h).
 #pragma once
 
@@ -31,7 +31,7 @@ class Mask {
 
   // Keys at or before the query's own position.
   static Mask causal();
-  // Keys from `left` places before the query's position to `right` places behind it.
+  // Keys from `left` places before the query's position to `right` places after it.
   static Mask window(std::int64_t left, std::int64_t right);
   // Causal, but all queries see the first `length` keys (prefix language model).
   static Mask prefix(std::int64_t length);
@@ -46,8 +46,8 @@ class Mask {
   friend Mask operator&(Mask a, const Mask& b);
 
   bool allows_all() const { return rules_.empty(); }
-  // For each query token of the batch the first key it sees and the one behind the last, counted from its sequence's
-  // first key; end <= begin: none. Both spans have one element a query token.
+  // For each query token of the batch the first key it sees and the one after the last, counted from its sequence's
+  // first key; end <= begin: none. Both spans have one element per query token.
   void intervals(const AttentionLayout& layout, std::span<std::int64_t> begin, std::span<std::int64_t> end) const;
 
  private:

@@ -99,8 +99,8 @@ Tensor attention_scores(const AttentionInput& input) {
   check_defined("attention_scores", input.k);
   HEED_CHECK(input.k.rank() == 3, "[attention_scores] k ", input.k.shape(), ", expected [Nk, key heads, D]");
   AttentionInput bare = input;
-  bare.q = input.q.contiguous();
-  bare.k = input.k.contiguous();
+  bare.q = input.q.detached_contiguous();
+  bare.k = input.k.detached_contiguous();
   bare.v = Tensor::zeros({input.k.size(0), input.k.size(1), 1}, input.k.dtype());
   bare.relative_values = Tensor();
   bare.dropout.reset();
@@ -184,8 +184,8 @@ void for_each_query(const CopySource& source, const Tensor& ids, const Body& bod
 Tensor copy_mixture(const Tensor& vocabulary, const Tensor& gate, const Tensor& weights, const CopySource& source,
                     std::int64_t size) {
   check_copy(vocabulary, gate, weights, source, size);
-  const Tensor p = vocabulary.contiguous(), g = gate.contiguous(), a = weights.contiguous();
-  const Tensor ids = source.ids.contiguous().to(DType::i64);
+  const Tensor p = vocabulary.detached_contiguous(), g = gate.detached_contiguous(), a = weights.detached_contiguous();
+  const Tensor ids = source.ids.detached_contiguous().to(DType::i64);
   const std::int64_t words = p.size(1), length = a.size(1);
   Tensor mixture = Tensor::zeros({p.size(0), size}, p.dtype());
   visit_float("copy_mixture", p.dtype(), [&](auto zero) {
@@ -231,7 +231,7 @@ Tensor probability_loss(const Tensor& probabilities, const Tensor& targets, doub
              "[probability_loss] probabilities ", probabilities.shape(),
              ": expected [N, classes] and one target a row");
   check_ids("probability_loss", targets, probabilities.size(1));
-  const Tensor p = probabilities.contiguous(), ids = targets.contiguous().to(DType::i64);
+  const Tensor p = probabilities.detached_contiguous(), ids = targets.detached_contiguous().to(DType::i64);
   const std::int64_t rows = p.size(0), classes = p.size(1);
   const double share = rows > 0 ? 1 / static_cast<double>(rows) : 0;
   // p[i, target] in f64

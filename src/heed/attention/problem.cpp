@@ -49,7 +49,7 @@ Tensor checked_additive_weight(const AttentionInput& in) {
   check_same_dtype("attend", in.q, weight);
   HEED_CHECK(weight.shape() == Shape({in.q.size(2)}) || weight.shape() == Shape({in.q.size(1), in.q.size(2)}),
              "[attend] additive weight ", weight.shape(), " for q ", in.q.shape(), ": expected [D] or [heads, D]");
-  return weight.contiguous();
+  return weight.detached_contiguous();
 }
 
 Tensor checked_relative_values(const AttentionInput& in, std::int64_t value_width) {
@@ -60,7 +60,7 @@ Tensor checked_relative_values(const AttentionInput& in, std::int64_t value_widt
                     table.size(0) % 2 == 1 && table.size(-1) == value_width;
   HEED_CHECK(fits, "[attend] relative values ", table.shape(), " for q ", in.q.shape(), " and values of width ",
              value_width, ": expected [2w + 1, E] or [2w + 1, heads, E]");
-  return table.contiguous();
+  return table.detached_contiguous();
 }
 
 std::optional<AttentionDropout> checked_dropout(const AttentionInput& in) {
@@ -78,7 +78,7 @@ double default_scale(const AttentionInput& in) {
 // x [N, heads, width] itself where each token is one run of memory, else a copy.
 Tensor with_whole_tokens(const Tensor& x) {
   const bool whole = x.strides()[2] == 1 && x.strides()[1] == x.size(2) && x.strides()[0] >= x.size(1) * x.size(2);
-  return whole ? x.detach() : x.contiguous();
+  return whole ? x.detach() : x.detached_contiguous();
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ class BucketBias : public TermOf<BucketBias, BucketBiasRule> {
 
 template <class T>
 BucketBiasRule<T>::BucketBiasRule(const BucketBias& term, const TermCall& call)
-    : table_(term.table.contiguous()), layout_(call.layout), heads_(call.query_heads) {
+    : table_(term.table.detached_contiguous()), layout_(call.layout), heads_(call.query_heads) {
   term.check(call);
   std::int64_t highest = 0;
   for (std::int64_t b = 0; b < layout_.queries.sequences(); ++b) {
@@ -129,8 +129,8 @@ class RelativeProductsRule : public TermRule<T> {
   }
   bool has_shared_parameters() const override { return true; }
   std::vector<Tensor> gradients() override {
-    if (shared_by_heads_) return {vector_gradient_, sum_over_axis(table_gradient_, 0).reshaped(table_.shape())};
-    return {vector_gradient_, table_gradient_.transposed(0, 1).contiguous()};
+    if (shared_by_heads_) return {vector_gradient_, sum_over_axis(table_gradient_, 0).detached_reshape(table_.shape())};
+    return {vector_gradient_, table_gradient_.detached_transpose(0, 1).detached_contiguous()};
   }
 
  private:
@@ -224,8 +224,8 @@ class RelativeProducts : public TermOf<RelativeProducts, RelativeProductsRule> {
 template <class T>
 RelativeProductsRule<T>::RelativeProductsRule(const RelativeProducts& term, const TermCall& call)
     : side_(term.side),
-      vectors_(term.vectors.contiguous()),
-      table_(term.table.contiguous()),
+      vectors_(term.vectors.detached_contiguous()),
+      table_(term.table.detached_contiguous()),
       layout_(call.layout),
       query_heads_(call.query_heads),
       width_(term.table.size(-1)),

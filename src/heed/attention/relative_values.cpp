@@ -158,8 +158,8 @@ Tensor RelativeValuesRule<T>::table_gradient(const Tensor& by_distance) const {
                      place.heads * place.distances, true, d_out_ + head * place.width, problem.out_stride(), false,
                      by_head.mutable_data<T>() + head * place.distances * place.width, place.width);
   }
-  if (table.rank() == 2) return sum_over_axis(by_head, 0).reshaped(table.shape());
-  return by_head.transposed(0, 1).contiguous();
+  if (table.rank() == 2) return sum_over_axis(by_head, 0).detached_reshape(table.shape());
+  return by_head.detached_transpose(0, 1).detached_contiguous();
 }
 
 #define HEED_INSTANTIATE(T)                                                   \

@@ -1,5 +1,5 @@
 // Relative values (Shaw et al. 2018), which the kernel knows nothing of: a table of vectors that are added to the
-// values by distance, behind the softmax and its dropout.
+// values by distance, after the softmax and its dropout.
 //   o_i = sum_j a'_ij (v_j + table[clip(j - i)])
 //
 // Forward: the sum of a row's weights at each distance, [Nq, H, 2w + 1], times the table; the weights are computed

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "heed/base/error.h"
-#include "heed/base/memory.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/checks.h"
 #include "heed/tensor/autograd.h"
@@ -53,32 +52,38 @@ Tensor turned(const Tensor& x, const RotaryTable& table, RotaryLayout layout, do
 
 }  // namespace
 
-RotaryTable rotary_table(const Tensor& positions, std::int64_t head_width, const RotaryOptions& options, DType dtype) {
+RotaryTable rotary_table(const Tensor& positions, std::int64_t head_width, const RotaryOptions& options, DType dtype,
+                         std::span<const std::int64_t> lengths) {
   check_defined("rotary", positions);
   const std::int64_t width = options.width == 0 ? head_width : options.width;
   HEED_CHECK(positions.rank() == 1, "[rotary] positions ", positions.shape(), ", expected [N]");
   HEED_CHECK(width >= 0 && width % 2 == 0 && width <= head_width, "[rotary] width ", width,
              ", expected an even number of at most ", head_width, " features");
-  HEED_CHECK(options.base > 0 && options.linear_factor > 0, "[rotary] base ", options.base, " and linear factor ",
-             options.linear_factor, ", expected positive numbers");
+  HEED_CHECK(!options.scaling.depends_on_length() || std::ssize(lengths) == positions.size(0),
+             "[rotary] a scaling by length needs the lengths of ", positions.size(0), " tokens' sequences, got ",
+             lengths.size());
   const std::int64_t tokens = positions.size(0), pairs = width / 2;
   Tensor cosines = Tensor::empty({tokens, pairs}, dtype), sines = Tensor::empty({tokens, pairs}, dtype);
-  PoolVector<double> frequencies(static_cast<std::size_t>(pairs));
-  for (std::int64_t i = 0; i < pairs; ++i) {
-    frequencies[static_cast<std::size_t>(i)] =
-        std::pow(options.base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
-  }
-  const Tensor flat = positions.contiguous();
+  const auto length_of = [&](std::int64_t token) {
+    return options.scaling.depends_on_length() ? lengths[static_cast<std::size_t>(token)] : 0;
+  };
+  const double factor = options.scaling.attention_factor;
+  const Tensor flat = positions.detached_contiguous();
   visit_float("rotary", dtype, [&](auto zero) {
     visit_index("rotary", positions.dtype(), [&](auto index) {
       using T = decltype(zero);
       const auto* position = flat.data<decltype(index)>();
       T *cosine = cosines.mutable_data<T>(), *sine = sines.mutable_data<T>();
-      for (std::int64_t i = 0; i < tokens * pairs; ++i) {
-        const double place = static_cast<double>(position[i / pairs]) / options.linear_factor;
-        const double angle = place * frequencies[static_cast<std::size_t>(i % pairs)];
-        cosine[i] = static_cast<T>(std::cos(angle));
-        sine[i] = static_cast<T>(std::sin(angle));
+      std::vector<double> frequencies;
+      for (std::int64_t token = 0; token < tokens; ++token) {
+        if (token == 0 || length_of(token) != length_of(token - 1)) {
+          frequencies = rope_frequencies(options.base, width, options.scaling, length_of(token));
+        }
+        for (std::int64_t i = 0; i < pairs; ++i) {
+          const double angle = static_cast<double>(position[token]) * frequencies[static_cast<std::size_t>(i)];
+          cosine[token * pairs + i] = static_cast<T>(factor * std::cos(angle));
+          sine[token * pairs + i] = static_cast<T>(factor * std::sin(angle));
+        }
       }
     });
   });
@@ -95,8 +100,8 @@ Tensor rotary(const Tensor& x, const RotaryTable& table, RotaryLayout layout) {
              ": expected [N, H, D] and [N, width/2] with width at most D");
   HEED_CHECK(!table.cosines.requires_grad() && !table.sines.requires_grad(),
              "[rotary] the table requires a gradient, expected constants (detach() it)");
-  const RotaryTable rows = {table.cosines.contiguous(), table.sines.contiguous()};
-  return record("rotary", turned(x.contiguous(), rows, layout, 1), {x},
+  const RotaryTable rows = {table.cosines.detached_contiguous(), table.sines.detached_contiguous()};
+  return record("rotary", turned(x.detached_contiguous(), rows, layout, 1), {x},
                 [rows, layout](Backward& g) { g.give(0, turned(g.grad(), rows, layout, -1)); });
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "heed/attention/rope_scaling.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
@@ -18,8 +20,8 @@ enum class RotaryLayout {
 struct RotaryOptions {
   double base = 10000;
   RotaryLayout layout = RotaryLayout::half;
-  std::int64_t width = 0;    // features that turn, even; 0: the whole head
-  double linear_factor = 1;  // positions are divided by it (linear position interpolation)
+  std::int64_t width = 0;  // features that turn, even; 0: the whole head
+  RopeScaling scaling{};
 };
 
 // How far the pairs of each token turn: [N, width/2] both. Constants: no gradient flows into them.
@@ -28,8 +30,9 @@ struct RotaryTable {
 };
 
 // positions [N] (i32 or i64, any value). Angles are computed in f64, then rounded to `dtype`. One table serves all
-// layers, queries and keys.
-RotaryTable rotary_table(const Tensor& positions, std::int64_t head_width, const RotaryOptions& options, DType dtype);
+// layers, queries and keys. `lengths` [N], of each token's sequence, are for a scaling that depends on them.
+RotaryTable rotary_table(const Tensor& positions, std::int64_t head_width, const RotaryOptions& options, DType dtype,
+                         std::span<const std::int64_t> lengths = {});
 
 // x [N, H, D], every head of token n turned by row n of the table. For given caches of all positions pick the rows with
 // embedding(cache, positions).

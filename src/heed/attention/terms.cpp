@@ -5,6 +5,7 @@
 
 #include "heed/attention/term_base.h"
 #include "heed/base/error.h"
+#include "heed/kernels/activation.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/shape_ops.h"
@@ -85,7 +86,7 @@ class BiasRule : public TermRule<T> {
     });
   }
   bool has_shared_parameters() const override { return true; }
-  std::vector<Tensor> gradients() override { return {sum_to(gradient_, shape_).reshaped(given_shape_)}; }
+  std::vector<Tensor> gradients() override { return {sum_to(gradient_, shape_).detached_reshape(given_shape_)}; }
 
  private:
   std::int64_t base(const kernels::ScoreTile<T>& tile) const {
@@ -137,7 +138,7 @@ class Bias : public TermOf<Bias, BiasRule> {
 
 template <class T>
 BiasRule<T>::BiasRule(const Bias& term, const TermCall& call)
-    : bias_(term.bias.contiguous().to(kDTypeOf<T>)),
+    : bias_(term.bias.detached_contiguous().to(kDTypeOf<T>)),
       shape_(with_four_axes(term.bias.shape())),
       given_shape_(term.bias.shape()),
       strides_(stretched_strides(shape_)),
@@ -215,7 +216,7 @@ Term mask_term(const Tensor& mask) {
   HEED_CHECK(mask.defined(), "[attend] the mask has no value");
   Tensor bias = Tensor::zeros(mask.shape());
   visit_index("attend", mask.dtype(), [&](auto zero) {
-    const Tensor flat = mask.contiguous();
+    const Tensor flat = mask.detached_contiguous();
     const auto* allowed = flat.data<decltype(zero)>();
     float* value = bias.mutable_data<float>();
     for (std::int64_t i = 0; i < flat.count(); ++i) {

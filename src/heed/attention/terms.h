@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heed/attention/mask.h"
-#include "heed/kernels/attention.h"
+#include "heed/kernels/score_rule.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {

@@ -1,10 +1,10 @@
-// Dropout of attention weights, behind the softmax: a'_ij = a_ij keep_ij / (1 - p).
+// Dropout of attention weights, after the softmax: a'_ij = a_ij keep_ij / (1 - p).
 #pragma once
 
 #include <cstdint>
 
 #include "heed/attention/attend.h"
-#include "heed/kernels/attention.h"
+#include "heed/kernels/score_rule.h"
 
 namespace heed {
 

@@ -9,7 +9,7 @@ namespace {
 template <class T>
 void assign(T& place, const Json& json, const std::string& name, const std::string& context) {
   if constexpr (detail::is_vector<T>) {
-    if (json == "") {
+    if (json.is_string() && json.get_ref<const std::string&>().empty()) {
       place.clear();
     } else if (!json.is_array()) {
       place = {json_as<typename T::value_type>(json, name, context)};
@@ -24,6 +24,18 @@ void assign(T& place, const Json& json, const std::string& name, const std::stri
 template <class T>
 void assign(std::optional<T>& place, const Json& json, const std::string& name, const std::string& context) {
   place = json.is_null() ? std::nullopt : std::optional(json_as<T>(json, name, context));
+}
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+// Of a value that takes any JSON, by what it is when nobody sets it: a word or a switch may be more than that.
+Json open_schema(const Json& fallback) {
+  if (fallback.is_string()) return {{"type", {"string", "object"}}};
+  if (fallback.is_boolean()) return {{"type", {"boolean", "string"}}};
+  return {{"type", fallback.is_array() ? "array" : "object"}};
 }
 
 std::string listed(const std::vector<std::string>& words) {
@@ -45,6 +57,10 @@ Field&& Field::where(std::function<bool()> holds, std::string expected) && {
 Field&& Field::at_least(double low) && {
   const auto at_least_low = [place = value, low] {
     if (const auto* whole = std::get_if<std::int64_t*>(&place)) return static_cast<double>(**whole) >= low;
+    if (const auto* whole = std::get_if<std::optional<std::int64_t>*>(&place)) {
+      return !**whole || static_cast<double>(***whole) >= low;
+    }
+    if (const auto* number = std::get_if<std::optional<double>*>(&place)) return !**number || ***number >= low;
     return *std::get<double*>(place) >= low;
   };
   return std::move(*this).where(at_least_low, low == 0 ? "0 or more" : "at least " + Json(low).dump());
@@ -66,13 +82,40 @@ Json Field::json() const {
   return std::visit(
       [](auto* place) -> Json {
         using T = std::remove_pointer_t<decltype(place)>;
-        if constexpr (std::same_as<T, std::optional<bool>> || std::same_as<T, std::optional<std::string>>) {
+        if constexpr (is_optional<T>) {
           return *place ? Json(**place) : Json();
         } else {
           return *place;
         }
       },
       value);
+}
+
+Json Field::schema() const {
+  const auto list_of = [](const Json& item) -> Json {
+    return {{"anyOf", {item, {{"type", "array"}, {"items", item}}}}};
+  };
+  Json schema = std::visit(
+      [&](auto* place) -> Json {
+        using T = std::remove_pointer_t<decltype(place)>;
+        if constexpr (std::same_as<T, bool>) return {{"type", "boolean"}};
+        if constexpr (std::same_as<T, std::optional<bool>>) return {{"type", {"boolean", "null"}}};
+        if constexpr (std::same_as<T, std::int64_t>) return {{"type", "integer"}};
+        if constexpr (std::same_as<T, std::optional<std::int64_t>>) return {{"type", {"integer", "null"}}};
+        if constexpr (std::same_as<T, double>) return {{"type", "number"}};
+        if constexpr (std::same_as<T, std::optional<double>>) return {{"type", {"number", "null"}}};
+        if constexpr (std::same_as<T, std::string>) return {{"type", "string"}};
+        if constexpr (std::same_as<T, std::optional<std::string>>) return {{"type", {"string", "null"}}};
+        if constexpr (std::same_as<T, std::vector<std::int64_t>>) return list_of({{"type", "integer"}});
+        if constexpr (std::same_as<T, std::vector<std::string>>) return list_of({{"type", "string"}});
+        if constexpr (std::same_as<T, std::vector<Json>>) return list_of({{"type", "object"}});
+        if constexpr (std::same_as<T, Json>) return open_schema(*place);
+      },
+      value);
+  if (!words.empty()) schema["enum"] = words;
+  schema["default"] = json();
+  schema["description"] = help;
+  return schema;
 }
 
 void Field::check(const std::string& context) const {

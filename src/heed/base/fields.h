@@ -19,8 +19,9 @@ namespace heed {
 
 class Field {
  public:
-  using Value = std::variant<bool*, std::optional<bool>*, std::int64_t*, double*, std::string*,
-                             std::optional<std::string>*, std::vector<std::string>*, Json*, std::vector<Json>*>;
+  using Value = std::variant<bool*, std::optional<bool>*, std::int64_t*, std::optional<std::int64_t>*, double*,
+                             std::optional<double>*, std::string*, std::optional<std::string>*,
+                             std::vector<std::int64_t>*, std::vector<std::string>*, Json*, std::vector<Json>*>;
 
   // The value must outlive the field.
   template <class T>
@@ -28,7 +29,7 @@ class Field {
     value = &place;
   }
 
-  // What the value must be; the text says so in errors.
+  // What the value must be; the text says so in errors. A value that is not set is at least anything.
   Field&& where(std::function<bool()> holds, std::string expected) &&;
   Field&& at_least(double low) &&;
   Field&& one_of(std::initializer_list<std::string_view> words) &&;
@@ -41,6 +42,8 @@ class Field {
   // One item may stand for a list of one, and an empty text for an empty list. Throws bad_format with `context`.
   void set(const Json& json, const std::string& context) const;
   Json json() const;
+  // What JSON it takes, as JSON Schema says it, with the value as the default.
+  Json schema() const;
   void check(const std::string& context) const;
   bool is_flag() const {
     return std::holds_alternative<bool*>(value) || std::holds_alternative<std::optional<bool>*>(value);

@@ -182,6 +182,21 @@ void AtomicFile::abandon() noexcept {
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   HEED_CHECK(descriptor_ >= 0, path_.string(), ": write after commit or after an error");
+  put(bytes);
+}
+
+void AtomicFile::write_again(std::uint64_t offset, std::string_view text) {
+  HEED_CHECK(descriptor_ >= 0, path_.string(), ": write after commit or after an error");
+  const off_t end = ::lseek(descriptor_, 0, SEEK_CUR);
+  HEED_CHECK(end >= 0 && text.size() <= static_cast<std::uint64_t>(end) &&
+                 offset <= static_cast<std::uint64_t>(end) - text.size(),
+             path_.string(), ": ", text.size(), " bytes at ", offset, " are not within the ", end, " written");
+  ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET);
+  put(std::as_bytes(std::span(text)));
+  ::lseek(descriptor_, end, SEEK_SET);
+}
+
+void AtomicFile::put(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -222,6 +237,12 @@ void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
 
 void replace_file(const fs::path& path, std::string_view text) {
   replace_file(path, std::as_bytes(std::span(text)));
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  HEED_CHECK_AS(io, !error, folder.string(), ": cannot make this folder: ", error.message());
 }
 
 void remove_unfinished_files(const fs::path& folder) {

@@ -48,12 +48,15 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  // Over what was written at `offset` already: for a header that says how much came after it.
+  void write_again(std::uint64_t offset, std::string_view text);
   // Durable once it returns: the file is synchronised, renamed over `path`, and the folder synchronised. If an error
   // is thrown the old file is still there, except when only the last step failed: then the new one is, whole.
   void commit();
 
  private:
   void abandon() noexcept;  // closes and removes the temporary file
+  void put(std::span<const std::byte> bytes);
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;  // empty: nothing to remove
@@ -63,6 +66,9 @@ class AtomicFile {
 // AtomicFile in one call.
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void replace_file(const std::filesystem::path& path, std::string_view text);
+
+// Makes the folder, and those above it, where they are not there yet. Throws io, as writing does.
+void make_folder(const std::filesystem::path& folder);
 
 // Removes what killed writers left in the folder, the temporary files of AtomicFile, so that they do not fill the disk.
 // Only for folders that nobody writes to at this moment. Files that cannot be removed stay.

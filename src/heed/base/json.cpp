@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 
 namespace heed {
@@ -28,13 +29,14 @@ struct TrackedIterator {
 };
 
 // Builds the value from the parser's events. nlohmann's own builder keeps the last of two equal keys in silence.
-class Builder : public nlohmann::json_sax<Json> {
+template <class Value>
+class Builder : public nlohmann::json_sax<Value> {
  public:
   Builder(std::string_view text, std::string_view name) : text_(text), name_(name), seen_(text.data()) {}
 
   TrackedIterator begin() { return {text_.data(), &seen_}; }
   TrackedIterator end() { return {text_.data() + text_.size(), &seen_}; }
-  Json take() { return std::move(result_); }
+  Value take() { return std::move(result_); }
 
   [[noreturn]] void refuse(const std::string& why) const {
     const std::string_view read = text_.substr(0, static_cast<std::size_t>(seen_ - text_.data()));
@@ -58,50 +60,64 @@ class Builder : public nlohmann::json_sax<Json> {
   bool number_unsigned(std::uint64_t value) override { return add(value); }
   bool number_float(double value, const std::string&) override { return add(value); }
   bool string(std::string& value) override { return add(std::move(value)); }
-  bool binary(Json::binary_t&) override { refuse("binary data in JSON text"); }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool binary(typename Value::binary_t&) override {
+    refuse("binary data in JSON text");
+    return false;
+  }
+  bool start_object(std::size_t) override { return open(Value::object()); }
+  bool start_array(std::size_t) override { return open(Value::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
   bool key(std::string& value) override {
-    const auto [place, fresh] = open_.back()->get_ref<Json::object_t&>().try_emplace(value);
+    auto& object = open_.back()->template get_ref<typename Value::object_t&>();
+    bool fresh;
+    if constexpr (std::same_as<Value, OrderedJson>) {
+      fresh = keys_.back().insert(value).second;  // emplace() would compare all keys, one after the other
+      slot_ = &object.emplace_back(value, nullptr).second;
+    } else {
+      const auto entry = object.try_emplace(value);
+      fresh = entry.second;
+      slot_ = &entry.first->second;
+    }
     if (!fresh) refuse("the key \"" + value + "\" appears twice in one object");
-    slot_ = &place->second;
     return true;
   }
 
-  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: what": the place is said by refuse.
     const std::string_view what = error.what();
     const std::size_t colon = what.find(": ");
     refuse(std::string(colon == std::string_view::npos ? what : what.substr(colon + 2)));
+    return false;
   }
 
  private:
-  bool add(Json&& value) {
+  bool add(Value&& value) {
     place(std::move(value));
     return true;
   }
 
-  bool open(Json&& container) {
+  bool open(Value&& container) {
     if (open_.size() == static_cast<std::size_t>(kJsonDepth)) {
       refuse("nested deeper than " + std::to_string(kJsonDepth) + " levels");
     }
     open_.push_back(&place(std::move(container)));
+    keys_.emplace_back();
     return true;
   }
 
   bool close() {
     open_.pop_back();
+    keys_.pop_back();
     return true;
   }
 
   // Puts the value where the document is now: at the top, at the end of a list, or under the last key.
-  Json& place(Json&& value) {
+  Value& place(Value&& value) {
     if (open_.empty()) return result_ = std::move(value);
     if (open_.back()->is_array()) {
-      auto& items = open_.back()->get_ref<Json::array_t&>();
+      auto& items = open_.back()->template get_ref<typename Value::array_t&>();
       return items.emplace_back(std::move(value));
     }
     return *slot_ = std::move(value);
@@ -110,18 +126,28 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   std::string_view name_;
   const char* seen_;
-  Json result_;
-  std::vector<Json*> open_;  // containers being filled, outermost first; none of them moves meanwhile
-  Json* slot_ = nullptr;     // the value of the last key
+  Value result_;
+  std::vector<Value*> open_;  // containers being filled, outermost first; none of them moves meanwhile
+  std::vector<std::unordered_set<std::string>> keys_;  // of each of them, if they are ordered
+  Value* slot_ = nullptr;                              // the value of the last key
 };
+
+template <class Value>
+Value parse(std::string_view text, std::string_view name) {
+  Builder<Value> builder(text, name);
+  builder.refuse_nul();
+  Value::sax_parse(builder.begin(), builder.end(), &builder);
+  return builder.take();
+}
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view name) {
-  Builder builder(text, name);
-  builder.refuse_nul();
-  Json::sax_parse(builder.begin(), builder.end(), &builder);
-  return builder.take();
+  return parse<Json>(text, name);
+}
+
+OrderedJson parse_ordered_json(std::string_view text, std::string_view name) {
+  return parse<OrderedJson>(text, name);
 }
 
 std::string detail::json_kind(const Json& value) {

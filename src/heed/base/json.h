@@ -13,11 +13,14 @@
 namespace heed {
 
 using Json = nlohmann::json;
+// Objects keep the order of their keys, for what is written out again key by key.
+using OrderedJson = nlohmann::ordered_json;
 
 // The text as one JSON value. Throws bad_format with `name` (the file), line and column for whatever is not JSON in
 // UTF-8, for a key that an object has twice, and for nesting deeper than kJsonDepth.
 inline constexpr int kJsonDepth = 200;
 Json parse_json(std::string_view text, std::string_view name);
+OrderedJson parse_ordered_json(std::string_view text, std::string_view name);
 
 // The value as T: bool, an integer type (no fractions, must fit), float or double (any number), std::string, Json,
 // or std::vector of one of them. Throws bad_format: "<context>: <field> is a string, expected an integer".

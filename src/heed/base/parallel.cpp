@@ -1,19 +1,21 @@
 #include "heed/base/parallel.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <mutex>
+#include <utility>
 
 #include "heed/base/cpu.h"
 #include "heed/base/error.h"
+#include "heed/base/helpers.h"
 #include "heed/base/memory.h"
 
 namespace heed {
 namespace {
 
 thread_local int thread_limit = 0;  // 0: no ThreadLimit alive
+thread_local bool inside_loop = false;
 
 constexpr std::int64_t kMostRanges = 16;  // of a thread
 
@@ -42,37 +44,67 @@ ThreadLimit::~ThreadLimit() {
   thread_limit = previous_;
 }
 
+namespace {
+
+// All ranges of one call of parallel_for.
+class Loop final : public detail::SharedWork {
+ public:
+  Loop(std::int64_t count, std::int64_t per_thread, int threads, const void* body, detail::RangeBody call)
+      : count_(count),
+        per_thread_(per_thread),
+        ranges_(threads * per_thread),
+        threads_(threads),
+        body_(body),
+        call_(call),
+        next_(static_cast<std::size_t>(threads)) {}
+
+  // Takes the thread's own ranges, then those that others have left.
+  void take_part(int number) noexcept override {
+    const bool outside = std::exchange(inside_loop, true);
+    for (int i = 0; i < threads_; ++i) {
+      const int owner = (number + i) % threads_;
+      std::atomic<std::int64_t>& taken = next_[static_cast<std::size_t>(owner)].range;
+      for (std::int64_t j = taken++; j < per_thread_; j = taken++) run(owner * per_thread_ + j);
+    }
+    inside_loop = outside;
+  }
+
+  void rethrow() const {
+    if (first_error_) std::rethrow_exception(first_error_);
+  }
+
+ private:
+  void run(std::int64_t range) noexcept {
+    try {
+      call_(body_, count_ * range / ranges_, count_ * (range + 1) / ranges_);
+    } catch (...) {
+      const std::lock_guard lock(failing_);
+      if (first_error_ && error_range_ < range) return;
+      error_range_ = range;
+      first_error_ = std::current_exception();
+    }
+  }
+
+  const std::int64_t count_, per_thread_, ranges_;
+  const int threads_;
+  const void* const body_;
+  const detail::RangeBody call_;
+  PoolVector<Next> next_;
+  std::mutex failing_;
+  std::int64_t error_range_ = 0;
+  std::exception_ptr first_error_;
+};
+
+}  // namespace
+
 void detail::parallel_ranges(std::int64_t count, std::int64_t grain, const void* body, RangeBody call) {
   if (count <= 0) return;
   const std::int64_t most = std::max<std::int64_t>(1, count / std::max<std::int64_t>(1, grain));
   const int threads = static_cast<int>(std::min<std::int64_t>(most, current_threads()));
-  if (threads == 1 || omp_in_parallel()) return call(body, 0, count);
-
-  const std::int64_t per_thread = std::min(most / threads, kMostRanges), ranges = threads * per_thread;
-  PoolVector<Next> next(static_cast<std::size_t>(threads));
-  std::exception_ptr first_error;
-  std::int64_t error_range = ranges;
-  const auto run = [&](std::int64_t range) {
-    try {
-      call(body, count * range / ranges, count * (range + 1) / ranges);
-    } catch (...) {
-#pragma omp critical(heed_parallel_error)
-      if (range < error_range) {
-        error_range = range;
-        first_error = std::current_exception();
-      }
-    }
-  };
-#pragma omp parallel num_threads(threads)
-  {
-    // The run time may grant fewer threads than asked for; they take all ranges nevertheless.
-    for (int i = 0; i < threads; ++i) {
-      const int owner = (omp_get_thread_num() + i) % threads;
-      std::atomic<std::int64_t>& taken = next[static_cast<std::size_t>(owner)].range;
-      for (std::int64_t j = taken++; j < per_thread; j = taken++) run(owner * per_thread + j);
-    }
-  }
-  if (first_error) std::rethrow_exception(first_error);
+  if (threads == 1 || inside_loop) return call(body, 0, count);
+  Loop loop(count, std::min(most / threads, kMostRanges), threads, body, call);
+  work_with_helpers(loop, threads - 1);
+  loop.rethrow();
 }
 
 }  // namespace heed

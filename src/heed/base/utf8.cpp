@@ -31,7 +31,7 @@ Lead classify(std::uint8_t byte) {
   return {0, 0, 0, 0};
 }
 
-// First byte at or after `offset` that is not ASCII, eight bytes a step.
+// First byte at or after `offset` that is not ASCII, eight bytes per step.
 std::size_t skip_ascii(std::string_view text, std::size_t offset) {
   while (offset + 8 <= text.size()) {
     std::uint64_t word;

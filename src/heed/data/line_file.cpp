@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
+#include "heed/data/gzip.h"
 
 namespace heed::detail {
 namespace {
@@ -17,12 +18,21 @@ std::size_t lines_in(std::string_view text) {
 
 }  // namespace
 
-LineFile::LineFile(const std::filesystem::path& path) : file_(path), name_(path.string()) {
+LineFile::LineFile(const std::filesystem::path& path) : name_(path.string()) {
+  if (is_gzip(path)) {
+    in_memory_ = read_gzip(path);
+  } else {
+    file_.emplace(path);
+  }
+  seek(0);
+}
+
+LineFile::LineFile(std::string name, std::string text) : in_memory_(std::move(text)), name_(std::move(name)) {
   seek(0);
 }
 
 void LineFile::seek(std::uint64_t position) {
-  HEED_CHECK(position <= text().size(), name_, ": position ", position, " is behind the end, ", text().size());
+  HEED_CHECK(position <= text().size(), name_, ": position ", position, " is after the end, ", text().size());
   position_ = position == 0 && text().starts_with(kByteOrderMark) ? kByteOrderMark.size() : position;
 }
 
@@ -33,6 +43,18 @@ std::string_view LineFile::line() {
   rest = rest.substr(0, length);
   if (rest.ends_with('\r')) rest.remove_suffix(1);
   return rest;
+}
+
+bool LineFile::skip_blank_lines() {
+  while (!at_end()) {
+    const std::uint64_t begin = position_;
+    if (!is_blank(line())) {
+      position_ = begin;
+      return true;
+    }
+    ++blank_lines_;
+  }
+  return false;
 }
 
 std::size_t LineFile::line_number(std::uint64_t offset) {

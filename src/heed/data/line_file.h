@@ -1,8 +1,9 @@
-// A mapped file of text, taken line by line from any place.
+// A file of text, mapped (or unpacked, if its name ends in .gz), and taken line by line from any place.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,14 +17,19 @@ inline constexpr std::size_t kMostRowBytes = 16 << 20;
 class LineFile {
  public:
   explicit LineFile(const std::filesystem::path& path);
+  // Text that is in memory already; the name is for errors.
+  LineFile(std::string name, std::string text);
 
-  std::string_view text() const { return file_.text(); }
+  std::string_view text() const { return file_ ? file_->text() : std::string_view(in_memory_); }
   std::uint64_t position() const { return position_; }
   void seek(std::uint64_t position);
   bool at_end() const { return position_ >= text().size(); }
 
   // The next line without LF or CR LF; not to be asked at the end.
   std::string_view line();
+  // Passes blank lines; false at the end of the file.
+  bool skip_blank_lines();
+  std::size_t blank_lines() const { return blank_lines_; }  // passed so far
   // "file:line" of the byte at `offset`, lines counted from 1.
   std::string where(std::uint64_t offset);
   std::size_t line_number(std::uint64_t offset);
@@ -33,9 +39,11 @@ class LineFile {
   void check_row(std::string_view row);
 
  private:
-  MappedFile file_;
+  std::optional<MappedFile> file_;
+  std::string in_memory_;
   std::string name_;
   std::uint64_t position_ = 0;
+  std::size_t blank_lines_ = 0;
   // Lines before each block of kBlock bytes, as far as somebody asked, and the last answer.
   std::vector<std::size_t> lines_before_{0};
   std::uint64_t last_offset_ = 0;

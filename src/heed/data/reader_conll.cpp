@@ -29,7 +29,7 @@ class ColumnsReader : public FileReader {
 
  protected:
   bool read(Row& row) override {
-    while (skip_blank_lines()) {
+    while (file_.skip_blank_lines()) {
       const std::uint64_t begin = file_.position();
       std::vector<std::string_view> lines;
       while (!file_.at_end()) {
@@ -41,11 +41,11 @@ class ColumnsReader : public FileReader {
       row.file = file_.name();
       for (const std::string_view line : lines) {
         const auto offset = static_cast<std::uint64_t>(line.data() - file_.text().data());
-        if (read_line(line, file_.where(offset), row) && row.words.size() == 1) {
-          row.line = file_.line_number(offset);
-        }
+        if (read_line(line, file_.where(offset), row)) row.label_lines.push_back(file_.line_number(offset));
       }
-      if (!row.words.empty()) return true;
+      if (row.words.empty()) continue;
+      row.line = row.label_lines[0];
+      return true;
     }
     return false;
   }

@@ -13,6 +13,7 @@
 
 namespace heed::detail {
 
+std::unique_ptr<RowReader> open_document(const DataSource& source);
 std::unique_ptr<RowReader> open_lines(const DataSource& source);
 std::unique_ptr<RowReader> open_tsv(const DataSource& source);
 std::unique_ptr<RowReader> open_csv(const DataSource& source);
@@ -24,16 +25,13 @@ std::unique_ptr<RowReader> open_squad(const DataSource& source);
 // Positions are bytes of the file.
 class FileReader : public RowReader {
  public:
-  explicit FileReader(const DataSource& source) : RowReader(source.max_bad_rows), file_(source.file) {}
+  explicit FileReader(const DataSource& source) : RowReader(source), file_(source.file) {}
 
   std::uint64_t position() const override { return file_.position(); }
   void seek(std::uint64_t position) override { file_.seek(position); }
   std::uint64_t end() const override { return file_.text().size(); }
 
  protected:
-  // Passes blank lines; false at the end of the file.
-  bool skip_blank_lines();
-
   LineFile file_;
 };
 

@@ -81,12 +81,13 @@ class JsonLinesReader : public FileReader {
     add(RowField::answers, columns.answers, {"answers"});
     add(RowField::files, columns.files, {"files", "file", "image", "audio"});
     add(RowField::items, columns.items, {"items"});
+    add(RowField::messages, columns.messages, {"messages"});
     id_ = {{columns.id.empty() ? "id" : columns.id}, !columns.id.empty()};
   }
 
  protected:
   bool read(Row& row) override {
-    if (!skip_blank_lines()) return false;
+    if (!file_.skip_blank_lines()) return false;
     const std::uint64_t begin = file_.position();
     const std::string_view line = file_.line();
     file_.check_row(line);
@@ -102,6 +103,10 @@ class JsonLinesReader : public FileReader {
     take(object, RowField::numbers, row.numbers, where);
     if (const auto [value, name] = find(object, RowField::items, where); value) {
       row.items = label_list(json_as<std::vector<Json>>(*value, name, where), name, where);
+    }
+    if (const auto [value, name] = find(object, RowField::messages, where); value) {
+      HEED_CHECK_AS(bad_format, value->is_array(), where, ": ", name, " is ", json_kind(*value), ", expected a list");
+      row.messages = value->dump();
     }
     read_files(object, where, row);
     if (fields_.contains(RowField::words)) {

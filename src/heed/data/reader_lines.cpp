@@ -12,7 +12,7 @@ class LinesReader : public FileReader {
 
  protected:
   bool read(Row& row) override {
-    if (!skip_blank_lines()) return false;
+    if (!file_.skip_blank_lines()) return false;
     const std::uint64_t begin = file_.position();
     std::string_view line = file_.line();
     file_.check_row(line);

@@ -1,6 +1,7 @@
 // SQuAD 1.1 and 2.0: {"data": [{"paragraphs": [{"context", "qas": [{"id", "question", "answers", "is_impossible"}]}]}]}
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/data/gzip.h"
 #include "heed/data/reader_formats.h"
 
 namespace heed::detail {
@@ -19,9 +20,10 @@ const Json& list_of(const Json& object, const std::string& key, const std::strin
 class SquadReader : public RowReader {
  public:
   explicit SquadReader(const DataSource& source)
-      : RowReader(source.max_bad_rows),
+      : RowReader(source),
         name_(source.file.string()),
-        document_(parse_json(read_file(source.file, kMostBytes), name_)) {
+        document_(parse_json(
+            is_gzip(source.file) ? read_gzip(source.file, kMostBytes) : read_file(source.file, kMostBytes), name_)) {
     for (const Json& article : list_of(document_, "data", name_)) {
       for (const Json& paragraph : list_of(article, "paragraphs", name_ + ": data")) {
         for (const Json& question : list_of(paragraph, "qas", name_ + ": paragraphs")) {
@@ -33,8 +35,7 @@ class SquadReader : public RowReader {
 
   std::uint64_t position() const override { return next_; }
   void seek(std::uint64_t position) override {
-    HEED_CHECK(position <= questions_.size(), name_, ": position ", position, " is behind the end, ",
-               questions_.size());
+    HEED_CHECK(position <= questions_.size(), name_, ": position ", position, " is after the end, ", questions_.size());
     next_ = position;
   }
   std::uint64_t end() const override { return questions_.size(); }

@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
+#include "heed/data/gzip.h"
 #include "heed/data/reader_formats.h"
 
 namespace heed {
@@ -25,12 +26,13 @@ const std::vector<Format>& formats() {
   using enum RowField;
   const RowFields table = {text, pair, labels, score, files}, tagged = {words, labels}, asked = {text, pair, answers};
   static const std::vector<Format> all = {
+      {"document", {}, {text}, {text}, detail::open_document},
       {"lines", {".txt"}, {text, labels}, {text}, detail::open_lines},
       {"tsv", {".tsv"}, table, {text}, detail::open_tsv},
       {"csv", {".csv"}, table, {text}, detail::open_csv},
       {"jsonl",
        {".jsonl"},
-       {text, pair, texts, words, labels, score, numbers, answers, files, items},
+       {text, pair, texts, words, labels, score, numbers, answers, files, items, messages},
        {text},
        detail::open_json_lines},
       {"conll", {".conll", ".bio"}, tagged, tagged, detail::open_conll},
@@ -41,7 +43,8 @@ const std::vector<Format>& formats() {
 }
 
 const Format& format_of(const DataSource& source) {
-  const std::string extension = source.file.extension().string();
+  using detail::is_gzip;
+  const std::string extension = (is_gzip(source.file) ? source.file.stem() : source.file).extension().string();
   std::string known;
   for (const Format& format : formats()) {
     if (source.format.empty() ? std::ranges::count(format.extensions, extension) > 0 : format.name == source.format) {
@@ -54,6 +57,19 @@ const Format& format_of(const DataSource& source) {
   fail(ErrorKind::invalid_argument, source.file.string(), ": the format is \"", source.format, "\", expected ", known);
 }
 
+// "jsonl, conll or conllu": those whose rows can have the field.
+std::string formats_with(RowField field) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats()) {
+    if (format.fields.contains(field)) names.push_back(format.name);
+  }
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + std::string(names[i]);
+  }
+  return list;
+}
+
 }  // namespace
 
 bool RowReader::next(Row& row) {
@@ -61,11 +77,25 @@ bool RowReader::next(Row& row) {
     const std::uint64_t place = position();
     row = Row();
     try {
-      return read(row);
+      if (!read(row)) return false;
+      name_labels(row);
+      return true;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_format) throw;
       count_bad_row(place, error.what());
     }
+  }
+}
+
+void RowReader::name_labels(Row& row) const {
+  if (label_names_.empty()) return;
+  for (std::size_t i = 0; i < row.labels.size(); ++i) {
+    std::string& label = row.labels[i];
+    if (std::ranges::find(label_names_, label) != label_names_.end()) continue;
+    const auto number = detail::column_number(label);
+    HEED_CHECK_AS(bad_format, number && *number < label_names_.size(), row.place_of_label(i), ": the label is \"",
+                  label, "\", expected one of the ", label_names_.size(), " label_names or its number from 0");
+    label = label_names_[*number];
   }
 }
 
@@ -86,7 +116,8 @@ std::unique_ptr<RowReader> open_reader(const DataSource& source) {
   const Format& format = format_of(source);
   for (const RowField field : source.needs) {
     HEED_CHECK(format.fields.contains(field), source.file.string(), ": files of the format ", format.name, " have no ",
-               kRowFields[static_cast<std::size_t>(field)], "; JSON lines (jsonl) can");
+               kRowFields[static_cast<std::size_t>(field)], "; is its format another one, ", formats_with(field),
+               "? Set it (data.format, --format)");
   }
   if (!source.needs.empty()) return format.open(source);
   DataSource usual = source;
@@ -95,17 +126,6 @@ std::unique_ptr<RowReader> open_reader(const DataSource& source) {
 }
 
 namespace detail {
-
-bool FileReader::skip_blank_lines() {
-  while (!file_.at_end()) {
-    const std::uint64_t begin = file_.position();
-    if (!is_blank(file_.line())) {
-      file_.seek(begin);
-      return true;
-    }
-  }
-  return false;
-}
 
 std::vector<std::string> split_labels(std::string_view field, char separator, const std::string& where) {
   const auto trimmed = [](std::string_view part) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heed/nn/attention_record.h"
-#include "heed/tasks/loaded_model.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 

@@ -19,7 +19,7 @@ struct IntegratedGradientsOptions {
 // word, or zeros where the tokenizer has no such token; special tokens stay, so that the score between b and x
 // changes by the words alone. Padding is what models are trained to see as no text.
 struct Attribution {
-  std::vector<double> tokens{};  // one a token, special ones 0
+  std::vector<double> tokens{};  // one per token, special ones 0
   double score = 0, baseline_score = 0;
   std::size_t steps = 0;
   std::string baseline{};  // the token in the place of words; "" for zeros

@@ -11,10 +11,18 @@ namespace {
 ClassifierEvidence evidence_of(const LoadedModel& model, const TextInput& input, const ReadText& text,
                                const LookOptions& options) {
   ClassifierEvidence found{.labels = std::move(classify(model, {input}).front())};
-  const auto best = std::ranges::find(model.labels(), found.labels.front().label);
-  const Score score = label_score(model, static_cast<std::size_t>(best - model.labels().begin()));
-  found.gradients = integrated_gradients(model, text.encoding, score, options.gradients);
-  found.occlusion = occlude(model, text, score);
+  const auto explained = [&](const std::string& label) {
+    const auto place = std::ranges::find(model.labels(), label) - model.labels().begin();
+    const Score score = label_score(model, static_cast<std::size_t>(place));
+    return LabelEvidence{label, integrated_gradients(model, text.encoding, score, options.gradients),
+                         occlude(model, text, score)};
+  };
+  LabelEvidence best = explained(found.labels.front().label);
+  found.gradients = std::move(best.gradients);
+  found.occlusion = std::move(best.occlusion);
+  for (std::size_t i = 1; i < std::min(options.labels, found.labels.size()); ++i) {
+    found.others.push_back(explained(found.labels[i].label));
+  }
   return found;
 }
 

@@ -17,13 +17,22 @@ struct LookOptions {
   // (layer, head) to carry in full where texts are too long for that to be done for all.
   std::vector<std::pair<std::int64_t, std::int64_t>> full{};
   IntegratedGradientsOptions gradients{};
+  std::size_t labels = 5;  // of a classifier, the best, whose evidence is computed; each costs as much as the first
 };
 
-// What the first of the labels, the best, rests on.
+// What the logit of one label rests on.
+struct LabelEvidence {
+  std::string label{};
+  Attribution gradients{};
+  Occlusion occlusion{};
+};
+
+// All labels with their scores; what the first of them, the best, rests on, and those that follow it.
 struct ClassifierEvidence {
   std::vector<LabelScore> labels{};
   Attribution gradients{};
   Occlusion occlusion{};
+  std::vector<LabelEvidence> others{};
 };
 
 struct Look {

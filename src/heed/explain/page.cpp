@@ -7,6 +7,7 @@
 #include "heed/base/file.h"
 #include "heed/base/json.h"
 #include "heed/explain/web.h"
+#include "heed/tasks/label_scores.h"
 
 namespace heed {
 namespace {
@@ -84,14 +85,25 @@ Json gradients_json(const Attribution& found, const ReadText& text) {
           {"steps", found.steps}};
 }
 
-Json evidence_json(const ClassifierEvidence& found, const ReadText& text) {
-  return {{"labels", to_json(found.labels)},
-          {"label", found.labels.front().label},
-          {"gradients", gradients_json(found.gradients, text)},
+Json label_json(const std::string& label, const Attribution& gradients, const Occlusion& occlusion,
+                const ReadText& text) {
+  return {{"label", label},
+          {"gradients", gradients_json(gradients, text)},
           {"occlusion",
-           {{"tokens", rounded_list(found.occlusion.tokens)},
-            {"words", rounded_list(found.occlusion.words)},
-            {"replacement", found.occlusion.replacement}}}};
+           {{"tokens", rounded_list(occlusion.tokens)},
+            {"words", rounded_list(occlusion.words)},
+            {"replacement", occlusion.replacement}}}};
+}
+
+// The best label's evidence, and that of the others that have some.
+Json evidence_json(const ClassifierEvidence& found, const ReadText& text) {
+  Json evidence = label_json(found.labels.front().label, found.gradients, found.occlusion, text);
+  evidence["labels"] = to_json(found.labels);
+  evidence["others"] = Json::array();
+  for (const LabelEvidence& other : found.others) {
+    evidence["others"].push_back(label_json(other.label, other.gradients, other.occlusion, text));
+  }
+  return evidence;
 }
 
 Json look_json(const Look& look, const PageLayout& layout, const std::string& model) {

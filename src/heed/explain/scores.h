@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "heed/tasks/embed.h"
-#include "heed/tasks/loaded_model.h"
+#include "heed/tasks/embed_plan.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 

@@ -104,8 +104,9 @@ SimilarityExplanation explain_similarity(const LoadedModel& model, const std::st
   } else {
     result.attributions.emplace();
     for (std::size_t i = 0; i < 2; ++i) {
-      (*result.attributions)[i] = integrated_gradients(
-          model, result.texts[i].encoding, cosine_score(model, plan, vectors[1 - i].reshaped({vectors[i].size(1)})));
+      (*result.attributions)[i] =
+          integrated_gradients(model, result.texts[i].encoding,
+                               cosine_score(model, plan, vectors[1 - i].detached_reshape({vectors[i].size(1)})));
     }
   }
   return result;

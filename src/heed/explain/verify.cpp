@@ -8,6 +8,7 @@
 #include "heed/explain/words.h"
 #include "heed/nn/attention_record.h"
 #include "heed/ops/shape_ops.h"
+#include "heed/tasks/run_task.h"
 #include "heed/tensor/autograd.h"
 
 namespace heed {
@@ -143,7 +144,8 @@ class DumpComparison {
       case HeadKind::sequence_classification:
       case HeadKind::next_sentence: outputs.push_back({"logits", row_of(logits, 0), {Axis::column}}); break;
       case HeadKind::token_classification:
-      case HeadKind::masked_lm: outputs.push_back({"logits", logits, {Axis::token, Axis::column}}); break;
+      case HeadKind::masked_lm:
+      case HeadKind::causal_lm: outputs.push_back({"logits", logits, {Axis::token, Axis::column}}); break;
       case HeadKind::replaced_token: outputs.push_back({"logits", column_of(logits, 0), {Axis::token}}); break;
       case HeadKind::question_answering:
         outputs.push_back({"start_logits", column_of(logits, 0), {Axis::token}});
@@ -152,10 +154,10 @@ class DumpComparison {
     }
   }
   static Tensor row_of(const Tensor& x, std::int64_t row) {
-    return x.sliced(0, row, row + 1).contiguous().reshaped({x.size(1)});
+    return x.detached_slice(0, row, row + 1).detached_contiguous().detached_reshape({x.size(1)});
   }
   static Tensor column_of(const Tensor& x, std::int64_t column) {
-    return x.sliced(1, column, column + 1).contiguous().reshaped({x.size(0)});
+    return x.detached_slice(1, column, column + 1).detached_contiguous().detached_reshape({x.size(0)});
   }
 
   // Everything in the dump is known, and something is there to compare.
@@ -206,13 +208,14 @@ class DumpComparison {
     batched.insert(batched.begin(), 1);
     HEED_CHECK_AS(bad_format, theirs.shape() == expected || theirs.shape() == Shape(batched), where_, ": ", output.name,
                   " is ", theirs.shape(), ", expected ", expected, " or ", Shape(batched));
-    theirs = theirs.contiguous().reshaped(expected);
-    for (int axis = 0; axis < output.ours.rank(); ++axis) theirs = theirs.sliced(axis, 0, output.ours.size(axis));
-    return theirs.contiguous().to(DType::f64);
+    theirs = theirs.detached_contiguous().detached_reshape(expected);
+    for (int axis = 0; axis < output.ours.rank(); ++axis)
+      theirs = theirs.detached_slice(axis, 0, output.ours.size(axis));
+    return theirs.detached_contiguous().to(DType::f64);
   }
 
   TensorCheck compare(const Output& output) const {
-    const Tensor theirs = theirs_of(output), ours = output.ours.contiguous().to(DType::f64);
+    const Tensor theirs = theirs_of(output), ours = output.ours.detached_contiguous().to(DType::f64);
     const double *a = ours.data<double>(), *b = theirs.data<double>();
     TensorCheck check{.name = output.name,
                       .tolerance = tolerance_.value_or(usual_tolerance(dump_.info(output.name).dtype))};

@@ -36,7 +36,7 @@ struct Verification {
 };
 
 // Without a tolerance: 1e-4 for tensors of the dump in F32 or F64, 1e-2 for F16, 8e-2 for BF16, whose rounding every
-// layer passes on. Ids must be equal; the tensors behind them are computed from the ids of the dump, so that a
+// layer passes on. Ids must be equal; the tensors after them are computed from the ids of the dump, so that a
 // difference of the tokenizers does not hide one of the models. Throws bad_format for a dump that misses a part, has
 // one that the model does not have, or one of another shape.
 Verification verify(const LoadedModel& model, const SafetensorsFile& dump, std::optional<double> tolerance = {});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heed/tasks/classify.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 

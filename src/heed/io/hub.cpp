@@ -73,17 +73,21 @@ bool is_module_folder(std::string_view name) {
   return digits > 0 && digits != std::string_view::npos && name[digits] == '_';
 }
 
-void check_names(const std::string& repository, const std::string& revision) {
+bool all_plain(const std::vector<std::string>& parts) {
   constexpr std::size_t kMostCharacters = 96;
-  const auto plain = [](const std::string& part) { return is_plain_name(part, kMostCharacters); };
-  const auto parts = parts_of(repository);
-  // The hub allows no -- either, which the cache puts between owner and name.
-  const bool right =
-      parts.size() <= 2 && std::ranges::all_of(parts, plain) && repository.find("--") == std::string::npos;
-  HEED_CHECK(right, "[pull] repository \"", repository,
+  return std::ranges::all_of(parts, [](const std::string& part) { return is_plain_name(part, kMostCharacters); });
+}
+
+// The hub allows no -- either, which the cache puts between owner and name.
+bool is_repository(const std::string& name) {
+  const auto parts = parts_of(name);
+  return parts.size() <= 2 && all_plain(parts) && name.find("--") == std::string::npos;
+}
+
+void check_names(const std::string& repository, const std::string& revision) {
+  HEED_CHECK(is_repository(repository), "[pull] repository \"", repository,
              "\", expected owner/name or a name, of letters, digits, . _ and -");
-  HEED_CHECK(std::ranges::all_of(parts_of(revision), plain), "[pull] revision \"", revision,
-             "\", expected a branch, a tag or a commit");
+  HEED_CHECK(all_plain(parts_of(revision)), "[pull] revision \"", revision, "\", expected a branch, a tag or a commit");
 }
 
 // What is not a letter, digit, . _ - or one of `kept` as %XX.
@@ -106,6 +110,15 @@ std::string without_slash(std::string url) {
   return url;
 }
 
+// By the environment; nothing if that names no folder.
+std::optional<fs::path> cache_folder() {
+  const std::string own = environment("HEED_CACHE"), shared = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  if (own.empty() && shared.empty() && home.empty()) return {};
+  const fs::path base =
+      !own.empty() ? fs::path(own) : (shared.empty() ? fs::path(home) / ".cache" : fs::path(shared)) / "heed";
+  return base / "hub";
+}
+
 // Errors of std::filesystem as ours.
 template <class Action>
 auto with_own_errors(const Action& action) {
@@ -118,8 +131,8 @@ auto with_own_errors(const Action& action) {
 
 // Where a repository is kept.
 struct Shelf {
-  Shelf(const HubOptions& options, const std::string& repository, const std::string& revision)
-      : folder(options.cache / joined(parts_of(repository), "--")), ref(folder / "refs" / escaped(revision)) {}
+  Shelf(const fs::path& cache, const std::string& repository, const std::string& revision)
+      : folder(cache / joined(parts_of(repository), "--")), ref(folder / "refs" / escaped(revision)) {}
 
   fs::path snapshot(const std::string& commit) const { return folder / "snapshots" / commit; }
   fs::path part(const std::string& commit, const std::string& file) const {
@@ -189,12 +202,9 @@ HubOptions hub_options() {
   if (const std::string endpoint = environment("HF_ENDPOINT"); !endpoint.empty()) options.endpoint = endpoint;
   options.download.token = environment("HF_TOKEN");
   HEED_CHECK(options.download.token.find_first_of("\r\n") == std::string::npos, "HF_TOKEN has a line break");
-  const std::string own = environment("HEED_CACHE"), shared = environment("XDG_CACHE_HOME"), home = environment("HOME");
-  HEED_CHECK(!own.empty() || !shared.empty() || !home.empty(),
-             "there is no folder for what is pulled: set HEED_CACHE or HOME");
-  const fs::path base =
-      !own.empty() ? fs::path(own) : (shared.empty() ? fs::path(home) / ".cache" : fs::path(shared)) / "heed";
-  options.cache = base / "hub";
+  const auto cache = cache_folder();
+  HEED_CHECK(cache, "there is no folder for what is pulled: set HEED_CACHE or HOME");
+  options.cache = *cache;
   return options;
 }
 
@@ -225,9 +235,26 @@ std::vector<std::string> model_files(const std::vector<std::string>& names, cons
   return {chosen.begin(), chosen.end()};
 }
 
+HubName::HubName(const std::string& name)
+    : repository(name.substr(0, name.find('@'))),
+      revision(name.find('@') == std::string::npos ? "main" : name.substr(name.find('@') + 1)) {}
+
+fs::path find_model(const std::string& name) {
+  std::error_code unreadable;
+  if (fs::exists(name, unreadable)) return name;
+  const HubName hub(name);
+  HEED_CHECK_AS(not_found, is_repository(hub.repository) && all_plain(parts_of(hub.revision)), name,
+                ": there is no such folder");
+  const auto cache = cache_folder();
+  const auto pulled = cache ? Shelf(*cache, hub.repository, hub.revision).cached() : std::nullopt;
+  HEED_CHECK_AS(not_found, pulled, name, ": there is no such folder here, and no model of that name was pulled; ",
+                "if it is one of the hub: heed pull ", name);
+  return pulled->folder;
+}
+
 PulledModel pull_model(const std::string& repository, const std::string& revision, const HubOptions& options) {
   check_names(repository, revision);
-  const Shelf shelf(options, repository, revision);
+  const Shelf shelf(options.cache, repository, revision);
   const auto cached = shelf.cached();
   if (options.offline) {
     HEED_CHECK_AS(not_found, cached, shelf.folder.string(), ": has no complete copy of ", repository, " at ", revision,

@@ -27,8 +27,14 @@ struct HubOptions {
 };
 
 // By the environment: HF_ENDPOINT; HF_TOKEN; HEED_CACHE, else XDG_CACHE_HOME/heed, else HOME/.cache/heed, each with
-// "hub" behind it.
+// "hub" after it.
 HubOptions hub_options();
+
+// owner/name@revision; without a revision it is main.
+struct HubName {
+  explicit HubName(const std::string& name);
+  std::string repository, revision;
+};
 
 struct PulledModel {
   std::filesystem::path folder{};
@@ -40,6 +46,10 @@ struct PulledModel {
 // `repository` is owner/name, or a name. Files that make a model and its tokenizer are taken, as safetensors: never
 // pickle files. Where nobody answers and the cache has the revision, that is the result.
 PulledModel pull_model(const std::string& repository, const std::string& revision, const HubOptions& options);
+
+// The folder that `name` stands for: a folder of that name, or what was pulled as owner/name or owner/name@revision.
+// Throws not_found, with what to do, if there is neither.
+std::filesystem::path find_model(const std::string& name);
 
 // Which of a repository's files make a model. Throws bad_format for a name that leads out of the folder, and not_found
 // when there is no config.json or no safetensors file.

@@ -49,7 +49,7 @@ void read_pooling(const fs::path& path, SentenceEmbedding& embedding) {
   embedding.include_prompt = json_optional<bool>(config, "include_prompt", true, path.string());
 }
 
-// The part of modules.json's "type" behind the last dot: sentence_transformers.models.Pooling.
+// The part of modules.json's "type" after the last dot: sentence_transformers.models.Pooling.
 std::string_view class_name(std::string_view type) {
   return type.substr(type.rfind('.') + 1);
 }

@@ -1,4 +1,4 @@
-// Grey pictures as PNG, for those who only look at them: pixels are stored, not compressed.
+// Grey pictures as PNG, to be looked at only: pixels are stored, not compressed.
 #pragma once
 
 #include <cstdint>

@@ -283,7 +283,7 @@ void save_safetensors(const std::filesystem::path& path, const TensorMap& tensor
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(header);
   for (const auto* item : order) {
-    const Tensor tensor = item->second.contiguous();
+    const Tensor tensor = item->second.detached_contiguous();
     const std::int64_t size = element_size(tensor.dtype());
     file.write({tensor.storage()->bytes() + tensor.offset() * size, static_cast<std::size_t>(tensor.count() * size)});
   }

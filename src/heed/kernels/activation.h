@@ -1,12 +1,14 @@
-// Activation functions. gelu is the exact one (x times the normal distribution function); gelu_tanh its tanh form.
+// Activation functions.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
+#include "heed/base/types.h"
+
 namespace heed::kernels {
 
-enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid };
+using heed::Activation;
 
 // "none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid".
 std::string_view to_string(Activation activation);

@@ -1,10 +1,10 @@
 // Exact attention in tiles, forward and backward, that never holds an n x n matrix: for every query row
 //   s_j = rules(score(q, k_j))   p = softmax(s) over the keys it may see   o = sum_j f_j p_j v_j,  f_j = 1 or a factor
-// with the online softmax of blocks of keys. Memory beyond inputs and outputs is one tile a thread.
+// with the online softmax of blocks of keys. Memory beyond inputs and outputs is one tile per thread.
 //
 // Law 1: keys are taken in blocks of kKeyBlock counted from the first key of the sequence, in ascending order; a block
 // that a row may not see changes nothing in it. So the bits of a row depend on its query and the keys it sees alone:
-// not on its neighbours, on threads, on which rows share a tile, on a probe, or on keys that are masked behind it (a
+// not on its neighbours, on threads, on which rows share a tile, on a probe, or on keys that are masked after it (a
 // cached step equals the full pass). A row that sees no key gives zeros, and zero gradients.
 //
 // Layout: token t, head h, feature d of q at q[t * q_stride + h * width + d]; likewise k, v, and out. Sequence b has
@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <span>
 
+#include "heed/kernels/score_rule.h"
+
 namespace heed::kernels {
 
 inline constexpr std::int64_t kKeyBlock = 192;
@@ -24,52 +26,6 @@ template <class T>
 struct KeyValuePage {
   const T* data = nullptr;
   std::int64_t capacity = 0;  // tokens it has room for
-};
-
-// A tile of scores: rows are queries, columns keys; both counted from the start of their sequence. `scores` [queries,
-// keys] has leading dimension ld; columns from `keys` to the end of the row of the tile are scratch.
-template <class T>
-struct ScoreTile {
-  std::int64_t sequence, head;
-  std::int64_t query_begin, queries;
-  std::int64_t key_begin, keys;
-  T* scores;
-  std::int64_t ld;
-};
-
-// How raw scores come about, where it is not scale * q . k. Called from several threads, each with its own tile.
-template <class T>
-class ScoreFunction {
- public:
-  virtual ~ScoreFunction() = default;
-  // Fills tile.scores.
-  virtual void scores(const ScoreTile<T>& tile) const = 0;
-  // d_scores has the tile's place and holds d loss / d score; adds to the gradients of the function's own inputs.
-  // Tiles of one (sequence, key head) come from one thread, queries ascending inside keys ascending.
-  virtual void backward(const ScoreTile<T>& d_scores) = 0;
-};
-
-// What happens to scores before the softmax: biases, soft-cap, masks that are not intervals (-inf), user functions.
-template <class T>
-class ScoreRule {
- public:
-  virtual ~ScoreRule() = default;
-  virtual void apply(const ScoreTile<T>& tile) const = 0;
-  // `before` are the scores that apply() was given, `after` what it made of them. Turns d_scores from d loss / d after
-  // into d loss / d before, and adds to the gradients of the rule's own parameters.
-  virtual void backward(const ScoreTile<T>& before, const ScoreTile<T>& after, const ScoreTile<T>& d_scores) = 0;
-  // A rule with parameters that sequences share wants its backward() calls of one head in order of sequences, from one
-  // thread at a time.
-  virtual bool has_shared_parameters() const { return false; }
-};
-
-// What weights are multiplied by behind the softmax, as dropout does it. Called from several threads.
-template <class T>
-class WeightFactors {
- public:
-  virtual ~WeightFactors() = default;
-  // Fills tile.scores with the factors of that place: the same ones in every pass.
-  virtual void fill(const ScoreTile<T>& tile) const = 0;
 };
 
 template <class T>
@@ -95,7 +51,7 @@ struct AttentionInputs {
   const WeightFactors<T>* factors = nullptr;  // null: all 1; summaries and attention_rows() show p without them
 };
 
-// Streaming summaries of the attention rows, one entry a (query token, head), [N, H]; null: not wanted.
+// Streaming summaries of the attention rows, one entry per (query token, head), [N, H]; null: not wanted.
 template <class T>
 struct AttentionSummary {
   T* entropy = nullptr;               // of p, in nats
@@ -111,7 +67,7 @@ template <class T>
 void attention(const AttentionInputs<T>& in, T* out, std::int64_t out_stride, T* log_sum,
                const AttentionSummary<T>& summary = {});
 
-// Full rows for those who want to look: weights [queries, keys of the sequence] of one sequence and head, for the
+// Full rows, to look at: weights [queries, keys of the sequence] of one sequence and head, for the
 // queries query_begin .. query_begin + queries. The same numbers that the forward pass used, up to the last rounding.
 template <class T>
 void attention_rows(const AttentionInputs<T>& in, const T* log_sum, std::int64_t sequence, std::int64_t head,

@@ -4,15 +4,9 @@
 
 #include <cstdint>
 
-namespace heed::kernels {
+#include "heed/base/types.h"
 
-// IEEE binary16 and the upper half of binary32, as stored in files.
-struct Float16 {
-  std::uint16_t bits;
-};
-struct BFloat16 {
-  std::uint16_t bits;
-};
+namespace heed::kernels {
 
 // y[i] = x[i]. Pairs: float <-> double, float <-> Float16, float <-> BFloat16. x and y do not overlap.
 template <class From, class To>

@@ -4,12 +4,11 @@
 
 #include <cstdint>
 
+#include "heed/base/types.h"
+
 namespace heed::kernels {
 
-struct DropoutKey {
-  std::uint64_t seed;
-  std::uint64_t stream;  // which dropout of which step this is
-};
+using heed::DropoutKey;
 
 // y[i] = x[i] / (1 - p) if word i of the stream is >= p 2^32, else 0; 0 <= p <= 1. Word i is element i % 4 of
 // Philox4x32-10 with counter {i / 4 low, i / 4 high, stream low, stream high} and key {seed low, seed high}.

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 
+#include "heed/base/types.h"
+
 namespace heed::kernels {
 
-enum class Pooling { sum, mean, max };
+using heed::Pooling;
 
 // argmax [B, cols] (only for max, where it must not be null) receives the row of x that won, the first of equals, -1
 // for an empty sequence. A NaN counts as the largest value.

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-namespace heed::kernels {
+#include "heed/base/types.h"
 
-inline constexpr int kMaxRank = 8;
+namespace heed::kernels {
 
 // y[i0, i1, ...] = x[i0 strides[0] + i1 strides[1] + ...]; y contiguous of `shape`, not overlapping x. rank 0 ..
 // kMaxRank; strides in elements, 0 and negative ones allowed. shape [2, 3, 4] with strides {4, 8, 1} swaps the first

@@ -6,19 +6,20 @@ namespace {
 
 std::vector<PublishedName> albert_names() {
   const std::string layer = "layer.#.", theirs = "encoder.albert_layer_groups.@.albert_layers.#.";
-  return {{"word", "embeddings.word_embeddings"},
-          {"position", "embeddings.position_embeddings"},
-          {"token_type", "embeddings.token_type_embeddings"},
-          {"embedding_norm", "embeddings.LayerNorm"},
-          {"projection", "encoder.embedding_hidden_mapping_in"},
-          {layer + "attention.query_key_value", theirs + "attention.{query,key,value}"},
-          {layer + "attention.distance", theirs + "attention.distance_embedding.weight", true},
-          {layer + "attention.output", theirs + "attention.dense"},
-          {layer + "attention_norm", theirs + "attention.LayerNorm"},
-          {layer + "feed_forward.up", theirs + "ffn"},
-          {layer + "feed_forward.down", theirs + "ffn_output"},
-          {layer + "feed_forward_norm", theirs + "full_layer_layer_norm"},
-          {"pooler", "pooler"}};
+  return {
+      {"word", "embeddings.word_embeddings"},
+      {"position", "embeddings.position_embeddings"},
+      {"token_type", "embeddings.token_type_embeddings"},
+      {"embedding_norm", "embeddings.LayerNorm"},
+      {"projection", "encoder.embedding_hidden_mapping_in"},
+      {layer + "attention.query_key_value", theirs + "attention.{query,key,value}"},
+      {layer + "attention.distance", theirs + "attention.distance_embedding.weight", PublishedName::Layout::reversed},
+      {layer + "attention.output", theirs + "attention.dense"},
+      {layer + "attention_norm", theirs + "attention.LayerNorm"},
+      {layer + "feed_forward.up", theirs + "ffn"},
+      {layer + "feed_forward.down", theirs + "ffn_output"},
+      {layer + "feed_forward_norm", theirs + "full_layer_layer_norm"},
+      {"pooler", "pooler"}};
 }
 
 void read_albert(ConfigReader& reader, ModelConfig& config) {
@@ -32,8 +33,9 @@ void read_albert(ConfigReader& reader, ModelConfig& config) {
   bert.stack.block.feed_forward.activation = reader.activation("hidden_act", "gelu_new");
   bert.positions = read_positions(reader);
   const double dropout = reader.probability("classifier_dropout_prob", 0.1);
-  // Of the authors' own program; never read by HuggingFace's.
-  reader.harmless({"net_structure_type", "gap_size", "num_memory_blocks", "down_scale_factor"});
+  // Of the authors' own program or of other families; never read by HuggingFace's ALBERT.
+  reader.harmless({"net_structure_type", "gap_size", "num_memory_blocks", "down_scale_factor", "layers_to_keep",
+                   "classifier_dropout"});
   describe(config, reader, bert, albert_names(),
            {.embedding_size = "embedding_size", .layers = "num_hidden_groups and inner_group_num"});
   config.heads = {{.kind = HeadKind::sequence_classification,

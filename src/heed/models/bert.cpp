@@ -53,6 +53,7 @@ double read_bert_fields(ConfigReader& reader, BertConfig& config) {
   config.type_vocab_size = reader.size("type_vocab_size", 2, 0);
   config.stack.block.feed_forward.activation = reader.activation("hidden_act", "gelu");
   config.positions = read_positions(reader);
+  reader.harmless({"embedding_size", "emb_size"});  // of word vectors; ELECTRA's are the only ones of another size
   return reader.probability("classifier_dropout", config.dropout());
 }
 
@@ -66,7 +67,8 @@ std::vector<PublishedName> bert_names() {
           {"embedding_norm", "embeddings.LayerNorm"},
           {"projection", "embeddings_project"},
           {layer + "attention.query_key_value", theirs + "attention.self.{query,key,value}"},
-          {layer + "attention.distance", theirs + "attention.self.distance_embedding.weight", true},
+          {layer + "attention.distance", theirs + "attention.self.distance_embedding.weight",
+           PublishedName::Layout::reversed},
           {layer + "attention.output", theirs + "attention.output.dense"},
           {layer + "attention_norm", theirs + "attention.output.LayerNorm"},
           {layer + "feed_forward.up", theirs + "intermediate.dense"},
@@ -195,7 +197,7 @@ Tensor BertBackbone::position_numbers(const Packed& ids) const {
   // RoBERTa's rule: tokens are numbered from padding_id + 1 on, a padding token among them has padding_id and does not
   // count.
   Tensor result = Tensor::empty({ids.offsets.tokens()}, DType::i64);
-  const Tensor flat = ids.values.contiguous();
+  const Tensor flat = ids.values.detached_contiguous();
   visit_index("BertBackbone", flat.dtype(), [&](auto index) {
     const auto* id = flat.data<decltype(index)>();
     auto* position = result.mutable_data<std::int64_t>();
@@ -230,7 +232,7 @@ ParameterPlace BertBackbone::place(std::string_view parameter) const {
   return {ParameterPlace::Part::layers, std::stoll(std::string(parameter.substr(kLayer.size()))) + 1};
 }
 
-void BertBackbone::visit(Visitor& visitor) {
+void BertBackbone::visit(Visitor& visitor) const {
   visitor.child("word", word_);
   visitor.child("position", position_);
   if (token_type_) visitor.child("token_type", *token_type_);

@@ -46,7 +46,7 @@ class BertBackbone : public Backbone, public Encodes {
   ParameterPlace place(std::string_view parameter) const override;
   double operations(const Offsets& offsets) const override { return config_.stack.operations(offsets); }
   const Embedding& words() const override { return word_; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   void check(const Inputs& inputs) const;

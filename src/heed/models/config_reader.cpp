@@ -8,21 +8,32 @@ namespace {
 // Of all HuggingFace configurations: what they are called, where they come from, how their results are handed over, how
 // text is generated, how training starts. None of it changes a forward pass.
 constexpr std::initializer_list<const char*> kHarmless = {
-    "architectures", "attn_implementation", "_attn_implementation_autoset", "bad_words_ids", "begin_suppress_tokens",
-    "bos_token_id", "cls_token_id", "decoder_start_token_id", "directionality", "diversity_penalty", "do_sample",
-    "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id", "eos_token_ids",
-    "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id", "forced_eos_token_id",
-    "gradient_checkpointing", "language", "length_penalty", "mask_token_id", "max_length", "min_length",
-    "model_max_length", "model_type", "_name_or_path", "name_or_path", "no_repeat_ngram_size", "num_beam_groups",
-    "num_beams", "_num_labels", "num_return_sequences", "output_attentions", "output_hidden_states", "output_past",
-    "output_scores", "pad_token_id", "prefix", "problem_type", "remove_invalid_values", "repetition_penalty",
-    "return_dict", "return_dict_in_generate", "sentence_transformers", "sep_token_id", "suppress_tokens",
-    "task_specific_params", "temperature", "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype",
-    "torchscript", "transformers_version", "typical_p", "unk_token_id", "use_bfloat16", "use_cache", "xla_device",
+    "adapter_fusion_models", "adapters", "architectures", "_attn_implementation", "attn_implementation",
+    "_attn_implementation_autoset", "_attn_implementation_internal", "bad_words_ids", "begin_suppress_tokens",
+    "bos_token_id", "cache_dir", "cls_token_id", "_commit_hash", "custom_pipelines", "decoder_start_token_id",
+    "directionality", "diversity_penalty", "do_sample", "dtype", "early_stopping", "encoder_no_repeat_ngram_size",
+    "eos_token_id", "eos_token_ids", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id",
+    "forced_eos_token_id", "gradient_checkpointing", "is_composition", "language", "length_penalty", "mask_token_id",
+    "max_length", "max_new_tokens", "max_seq_length", "min_length", "model_max_length", "model_name", "model_type",
+    "name", "_name_or_path", "name_or_path", "no_repeat_ngram_size", "num_beam_groups", "num_beams", "_num_labels",
+    "num_return_sequences", "output_attentions", "output_hidden_states", "output_past", "output_scores", "pad_token_id",
+    "prefix", "problem_type", "remove_invalid_values", "renormalize_logits", "repetition_penalty", "return_dict",
+    "return_dict_in_generate", "sep_token_id", "suppress_tokens", "task_specific_params", "temperature",
+    "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript",
+    "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "use_bfloat16", "use_cache",
+    "use_return_dict", "xla_device",
+    // Code that its authors publish beside the model. Without leave to run it, HuggingFace too uses its own class for a
+    // model_type that it knows.
+    "auto_map",
     // The same sums, in smaller pieces.
     "chunk_size_feed_forward",
     // Written by the first converters, read by nothing.
-    "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type"};
+    "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type",
+    // Of a head for multiple choice.
+    "summary_activation", "summary_first_dropout", "summary_hidden", "summary_last_dropout", "summary_proj_to_labels",
+    "summary_type", "summary_use_proj",
+    // See cross_encoder_activation().
+    "sbert_ce_default_activation_function", "sentence_transformers"};
 
 constexpr std::int64_t kMostLabels = 100'000;
 
@@ -61,14 +72,14 @@ std::int64_t ConfigReader::divisor(const std::string& field, std::int64_t fallba
   return parts;
 }
 
-kernels::Activation ConfigReader::activation(const std::string& field, const std::string& fallback) {
-  using kernels::Activation;
+Activation ConfigReader::activation(const std::string& field, const std::string& fallback) {
   return choice<Activation>(field, fallback,
                             {{"gelu", Activation::gelu},
                              {"gelu_python", Activation::gelu},
                              {"gelu_new", Activation::gelu_tanh},
                              {"gelu_fast", Activation::gelu_tanh},
                              {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                             {"gelu_python_tanh", Activation::gelu_tanh},
                              {"relu", Activation::relu},
                              {"silu", Activation::silu},
                              {"swish", Activation::silu},

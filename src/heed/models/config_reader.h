@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heed/base/json.h"
-#include "heed/kernels/activation.h"
+#include "heed/base/types.h"
 
 namespace heed {
 
@@ -29,7 +29,7 @@ class ConfigReader {
   double positive(const std::string& field, double fallback);     // finite, > 0
   // A number of parts of something that has `whole`, by the field that says so.
   std::int64_t divisor(const std::string& field, std::int64_t fallback, const char* whole_field, std::int64_t whole);
-  kernels::Activation activation(const std::string& field, const std::string& fallback);
+  Activation activation(const std::string& field, const std::string& fallback);
   // One of several words.
   template <class T>
   T choice(const std::string& field, const std::string& fallback, const std::map<std::string, T>& choices) {

@@ -33,8 +33,8 @@ void read_distilbert(ConfigReader& reader, ModelConfig& config) {
   const double answer_dropout = reader.probability("qa_dropout", 0.1);
   bert.initializer_range = reader.positive("initializer_range", 0.02);
   bert.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
-  // How the table of positions starts; files hold it trained. And tie_weights_, which was never read.
-  reader.harmless({"sinusoidal_pos_embds", "tie_weights_"});
+  // How the table of positions starts; files hold it trained. The others were never read.
+  reader.harmless({"sinusoidal_pos_embds", "tie_weights_", "position_embedding_type", "classifier_dropout"});
   describe(config, reader, bert, distilbert_names(),
            {.embedding_size = "dim", .hidden_size = "dim", .intermediate_size = "hidden_dim", .layers = "n_layers"});
   config.heads = {{.kind = HeadKind::sequence_classification,

@@ -9,9 +9,7 @@ void read_electra(ConfigReader& reader, ModelConfig& config) {
   BertConfig bert = bert_defaults(30522, 256, 4, 1024, 12, 0.1);
   const double dropout = read_bert_fields(reader, bert);
   bert.embedding_size = reader.size("embedding_size", 128, 1, 1 << 20);
-  // Of the head for multiple choice.
-  reader.harmless({"summary_activation", "summary_last_dropout", "summary_type", "summary_use_proj", "summary_hidden",
-                   "summary_first_dropout", "summary_proj_to_labels"});
+  reader.harmless({"generator_size"});  // of the model that it was trained with
   describe(config, reader, bert, bert_names(), {.embedding_size = "embedding_size"});
   config.heads = {dense_classifier(Activation::gelu, bert.hidden_size(), dropout),
                   token_head(HeadKind::token_classification, "classifier", dropout),

@@ -1,6 +1,8 @@
 #include "heed/models/head.h"
 
 #include "heed/base/error.h"
+#include "heed/ops/activation.h"
+#include "heed/ops/elementwise.h"
 
 namespace heed {
 namespace {
@@ -9,7 +11,8 @@ std::int64_t outputs(const ModelConfig& model, HeadKind kind) {
   switch (kind) {
     case HeadKind::sequence_classification:
     case HeadKind::token_classification: return static_cast<std::int64_t>(model.labels.size());
-    case HeadKind::masked_lm: return model.info.vocab_size;
+    case HeadKind::masked_lm:
+    case HeadKind::causal_lm: return model.info.vocab_size;
     case HeadKind::question_answering:
     case HeadKind::next_sentence: return 2;
     case HeadKind::replaced_token: return 1;
@@ -19,7 +22,8 @@ std::int64_t outputs(const ModelConfig& model, HeadKind kind) {
 }
 
 std::int64_t last_size(const ModelConfig& model, const HeadConfig& config) {
-  return config.dense_size > 0 ? config.dense_size : model.info.hidden_size;
+  if (config.dense_size > 0) return config.dense_size;
+  return model.info.output_size > 0 ? model.info.output_size : model.info.hidden_size;
 }
 
 }  // namespace
@@ -27,7 +31,7 @@ std::int64_t last_size(const ModelConfig& model, const HeadConfig& config) {
 Head::Head(const ModelConfig& model, const HeadConfig& config, const Embedding& words)
     : config_(config),
       dropout_(config.dropout),
-      output_(last_size(model, config), outputs(model, config.kind), true,
+      output_(last_size(model, config), outputs(model, config.kind), config.bias,
               Initializer::normal(model.initializer_range)) {
   if (config.dense_size > 0) {
     dense_.emplace(model.info.hidden_size, config.dense_size, true, Initializer::normal(model.initializer_range));
@@ -43,10 +47,11 @@ Tensor Head::forward(const Tensor& x, const Context& context) const {
     y = dense_->forward(y, config_.activation);
   }
   if (norm_) y = norm_->forward(y);
-  return output_.forward(dropout_.forward(y, context));
+  y = output_.forward(dropout_.forward(y, context));
+  return config_.soft_cap > 0 ? scale(tanh(scale(y, 1 / config_.soft_cap)), config_.soft_cap) : y;
 }
 
-void Head::visit(Visitor& visitor) {
+void Head::visit(Visitor& visitor) const {
   if (dense_) visitor.child("dense", *dense_);
   if (norm_) visitor.child("norm", *norm_);
   visitor.child("output", output_);

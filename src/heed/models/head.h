@@ -16,7 +16,7 @@ class Head : public Module {
   // [rows, C] to [rows, outputs]: rows are tokens, or one per sequence (first token, or pooled).
   Tensor forward(const Tensor& x, const Context& context) const;
   HeadConfig::Input input() const { return config_.input; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   HeadConfig config_;

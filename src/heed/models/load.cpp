@@ -13,16 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void fill(const PublishedTensor& target, const Tensor& source) {
-  Tensor values = target.values;
-  if (!target.reversed) return values.copy_from(source);
-  const std::int64_t rows = source.size(0);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    Tensor row = values.sliced(0, i, i + 1);
-    row.copy_from(source.sliced(0, rows - 1 - i, rows - i));
-  }
-}
-
 // Whether files may have this tensor although the model does not.
 bool may_be_left(const std::string& name, const Model& model) {
   if (name.ends_with(".position_ids") || name.ends_with("embeddings.token_type_ids")) return true;
@@ -81,10 +71,10 @@ void fill_model(Model& model, const CanonicalNames& names, const std::string& wh
     const auto name = found_name(names, target.name, head);
     if (new_head && !name && target.part == ParameterPlace::Part::pooler) continue;
     if (!name) {
-      problems += "\n  missing " + target.name + " " + shape_text(target.values.shape().sizes());
-    } else if (!std::ranges::equal(names.shape(*name), target.values.shape().sizes())) {
+      problems += "\n  missing " + target.name + " " + shape_text(target.shape().sizes());
+    } else if (!std::ranges::equal(names.shape(*name), target.shape().sizes())) {
       problems += "\n  " + target.name + " is " + shape_text(names.shape(*name)) + ", expected " +
-                  shape_text(target.values.shape().sizes());
+                  shape_text(target.shape().sizes());
     } else {
       sources.emplace_back(target, *name);
     }
@@ -95,7 +85,7 @@ void fill_model(Model& model, const CanonicalNames& names, const std::string& wh
   }
   HEED_CHECK_AS(bad_format, problems.empty(), where, ": the tensors are not those of ", model.architecture(), ":",
                 problems);
-  for (const auto& [target, name] : sources) fill(target, names.tensor(name));
+  for (const auto& [target, name] : sources) target.read(names.tensor(name));
 }
 
 }  // namespace
@@ -126,24 +116,19 @@ std::unique_ptr<Model> load_model(const ModelFolder& folder, const LoadOptions& 
   return model;
 }
 
-void save_model(Model& model, const fs::path& folder, const Json& fields) {
+void save_model(const Model& model, const fs::path& folder, const Json& fields) {
   TensorMap tensors;
   for (const PublishedTensor& tensor : published_tensors(model)) {
-    Tensor values = tensor.values.detach();
-    if (tensor.reversed) {
-      values = Tensor::empty(values.shape(), values.dtype());
-      fill({.name = tensor.name, .values = values, .reversed = true}, tensor.values.detach());
-    }
     // HuggingFace leaves out the prefix where there is no head.
     const bool bare = model.head() == HeadKind::none;
-    tensors.emplace(bare ? tensor.name.substr(model.config().family->prefix.size()) : tensor.name, values.contiguous());
+    tensors.emplace(bare ? tensor.name.substr(model.config().family->prefix.size()) : tensor.name, tensor.written());
   }
   Json config = model.config().source;
   config["architectures"] = {model.architecture()};
   config.erase("dtype");  // the newer name
   config["torch_dtype"] = "float32";
   config.update(fields);
-  fs::create_directories(folder);
+  make_folder(folder);
   save_safetensors(folder / "model.safetensors", tensors);
   replace_file(folder / "config.json", config.dump(2) + "\n");
 }

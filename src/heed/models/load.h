@@ -28,6 +28,6 @@ std::unique_ptr<Model> load_model(const ModelFolder& folder, const LoadOptions& 
 
 // Writes config.json, with these fields besides, and model.safetensors under the published names; HuggingFace loads
 // them. The folder is made if it is not there. Tokenizer files are the caller's.
-void save_model(Model& model, const std::filesystem::path& folder, const Json& fields = Json::object());
+void save_model(const Model& model, const std::filesystem::path& folder, const Json& fields = Json::object());
 
 }  // namespace heed

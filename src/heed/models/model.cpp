@@ -14,6 +14,18 @@ std::shared_ptr<Backbone> backbone_of(const ModelConfig& config) {
   return config.make();
 }
 
+// A row per sequence.
+template <class RowOf>
+Tensor rows_of(const Tensor& hidden, const Offsets& offsets, const RowOf& row_of) {
+  Tensor rows = Tensor::empty({offsets.sequences()}, DType::i64);
+  auto* row = rows.mutable_data<std::int64_t>();
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    HEED_CHECK(offsets.length(b) > 0, "[Model] sequence ", b, " is empty");
+    row[b] = row_of(b);
+  }
+  return embedding(hidden, rows);
+}
+
 }  // namespace
 
 std::string_view to_string(ParameterPlace::Part part) {
@@ -52,6 +64,7 @@ Tensor Model::logits(const Tensor& hidden, const Offsets& offsets, const Context
   switch (head_->input()) {
     case HeadConfig::Input::tokens: return logits_of_rows(hidden, context);
     case HeadConfig::Input::first_token: return logits_of_rows(first_tokens(hidden, offsets), context);
+    case HeadConfig::Input::last_token: return logits_of_rows(last_tokens(hidden, offsets), context);
     case HeadConfig::Input::pooler: return logits_of_rows(pooled(hidden, offsets), context);
   }
   fail(ErrorKind::internal, "[Model] a head of unknown input");
@@ -84,7 +97,7 @@ ParameterPlace Model::place(std::string_view parameter) const {
   return backbone_->place(parameter.substr(kBackbone.size() + 1));
 }
 
-void Model::visit(Visitor& visitor) {
+void Model::visit(Visitor& visitor) const {
   visitor.child(kBackbone, *backbone_);
   if (pooler_) visitor.child(kPooler, *pooler_);
   if (head_) visitor.child(kHead, *head_);
@@ -100,13 +113,11 @@ std::vector<PlacedParameter> placed_parameters(Model& model) {
 }
 
 Tensor first_tokens(const Tensor& hidden, const Offsets& offsets) {
-  Tensor rows = Tensor::empty({offsets.sequences()}, DType::i64);
-  auto* row = rows.mutable_data<std::int64_t>();
-  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
-    HEED_CHECK(offsets.length(b) > 0, "[first_tokens] sequence ", b, " is empty");
-    row[b] = offsets.begin(b);
-  }
-  return embedding(hidden, rows);
+  return rows_of(hidden, offsets, [&](std::int64_t b) { return offsets.begin(b); });
+}
+
+Tensor last_tokens(const Tensor& hidden, const Offsets& offsets) {
+  return rows_of(hidden, offsets, [&](std::int64_t b) { return offsets.end(b) - 1; });
 }
 
 }  // namespace heed

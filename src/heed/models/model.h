@@ -94,7 +94,7 @@ class Model : public Module {
   const std::shared_ptr<Backbone>& backbone() const { return backbone_; }
   ParameterPlace place(std::string_view parameter) const;
   // The backbone's parameters are named "encoder. ...", the head's "head. ...".
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   ModelConfig config_;
@@ -110,7 +110,8 @@ struct PlacedParameter : NamedParameter {
 };
 std::vector<PlacedParameter> placed_parameters(Model& model);
 
-// The row of each sequence's first token, [B, C]; an empty sequence is an error.
+// The row of each sequence's first or last token, [B, C]; an empty sequence is an error.
 Tensor first_tokens(const Tensor& hidden, const Offsets& offsets);
+Tensor last_tokens(const Tensor& hidden, const Offsets& offsets);
 
 }  // namespace heed

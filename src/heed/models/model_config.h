@@ -25,6 +25,7 @@ enum class HeadKind {
   sequence_classification,  // [B, L]
   token_classification,     // [N, L]
   masked_lm,                // [N, V]
+  causal_lm,                // [N, V]: the next token
   question_answering,       // [N, 2]: start and end
   next_sentence,            // [B, 2]
   replaced_token,           // [N, 1]: ELECTRA's discriminator
@@ -36,19 +37,27 @@ std::string_view to_string(HeadKind kind);
 // one below the other.
 struct PublishedName {
   std::string ours, theirs;
-  bool reversed = false;  // rows are in the opposite order
+  enum class Layout {
+    same,
+    reversed,    // rows are in the opposite order
+    transposed,  // matrices are [in, out]
+    by_head,     // a fused projection has query, key and value rows of the first head, then of the second ...
+  } layout = Layout::same;
+  std::vector<std::int64_t> shares{};  // of the rows, that {a,b,c} have; empty: equal ones
 };
 
 // All heads are one shape:  [dropout] dense, activation, norm (all three optional)  dropout  output
 struct HeadConfig {
   HeadKind kind = HeadKind::none;
-  enum class Input { tokens, first_token, pooler } input = Input::tokens;
+  enum class Input { tokens, first_token, last_token, pooler } input = Input::tokens;
   std::int64_t dense_size = 0;               // of a layer before the output; 0: there is none
   Activation activation = Activation::none;  // after dense
   std::optional<NormConfig> norm{};
   double dropout = 0;
   bool dropout_before_dense = false;
   bool tied = false;                   // the output's weight is the table of words
+  bool bias = true;                    // of the output
+  double soft_cap = 0;                 // logits become cap * tanh(logits / cap); 0: they are left
   std::vector<PublishedName> names{};  // ours: dense, norm, output
   // Names under which files may hold a tied tensor once more, and which it is: "" for the table of words.
   std::vector<PublishedName> copies{};
@@ -67,6 +76,7 @@ struct SizeCheck {
 struct ModelInfo {
   std::string model_type{};
   std::int64_t vocab_size = 0, embedding_size = 0, hidden_size = 0, intermediate_size = 0;
+  std::int64_t output_size = 0;  // of the last hidden states; 0: hidden_size
   std::int64_t layers = 0, heads = 0;
   std::int64_t attention_layers = 0;  // how often a forward pass attends
   bool shared_layers = false;
@@ -81,6 +91,7 @@ struct ModelFamily {
   std::string prefix;                  // of the backbone's tensors in files that hold a head too: "bert."
   void (*read)(ConfigReader& reader, struct ModelConfig& config) = nullptr;
   std::vector<std::string> unused{};  // beginnings of names that files may have and no head here uses
+  std::string causal_lm_class{};      // "GPT2LMHeadModel"; "": class_name + "ForCausalLM"
 };
 
 struct ModelConfig {
@@ -115,6 +126,10 @@ std::string architecture_name(const ModelFamily& family, HeadKind head);
 // config.json of any registered model_type. `where` is the file's name for errors: bad_format that names the field for
 // everything absent, contradictory, absurd or not known.
 ModelConfig parse_model_config(const Json& config, const std::string& where);
+
+// What sentence-transformers applies to the logits of a cross-encoder by this config.json: sigmoid, none (the logits
+// themselves), or nothing where it does not say. Throws bad_format for any other.
+std::optional<Activation> cross_encoder_activation(const Json& config, const std::string& where);
 
 // The head that "architectures" names: BertForMaskedLM -> masked_lm, BertModel or nothing -> none.
 HeadKind head_of(const ModelConfig& config, const std::string& where);

@@ -29,6 +29,8 @@ void read_mpnet(ConfigReader& reader, ModelConfig& config) {
   if (bert.distance_buckets % 2 != 0) {
     reader.refuse("relative_attention_num_buckets", std::to_string(bert.distance_buckets), "an even number");
   }
+  // BERT's, which mean nothing to it.
+  reader.harmless({"type_vocab_size", "position_embedding_type", "classifier_dropout"});
   describe(config, reader, bert, mpnet_names());
   config.heads = {dense_classifier(Activation::tanh, bert.hidden_size(), bert.dropout()),
                   token_head(HeadKind::token_classification, "classifier", bert.dropout()),

@@ -1,6 +1,7 @@
 #include "heed/models/published.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "heed/base/error.h"
 
@@ -41,7 +42,8 @@ std::string numbered(const std::string& theirs, std::int64_t block, std::int64_t
 
 // Appends the published tensors of the parameter called `ours`, if one of the names covers it.
 bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<PublishedName>& names,
-                      const std::string& ours, const PublishedTensor& parameter, std::int64_t blocks_per_group) {
+                      const std::string& ours, const PublishedTensor& parameter, std::int64_t blocks_per_group,
+                      std::int64_t heads) {
   std::string pattern = ours;
   std::int64_t number = 0;
   if (ours.starts_with("layer.")) {
@@ -53,10 +55,14 @@ bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<P
     const auto rest = rest_after(name.ours, pattern);
     if (!rest) continue;
     const auto parts = alternatives(parameter.name + numbered(name.theirs, number, blocks_per_group) + *rest);
-    const std::int64_t rows = parameter.values.size(0) / static_cast<std::int64_t>(parts.size());
+    const std::vector<std::int64_t> shares =
+        name.shares.empty() ? std::vector<std::int64_t>(parts.size(), 1) : name.shares;
+    const std::int64_t unit = parameter.values.size(0) / std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
+    std::int64_t begin = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const auto begin = static_cast<std::int64_t>(i) * rows;
-      tensors.push_back({parts[i], parameter.values.sliced(0, begin, begin + rows), name.reversed, parameter.part});
+      const std::int64_t end = begin + unit * shares[i];
+      tensors.push_back({parts[i], parameter.values.detached_slice(0, begin, end), name.layout, parameter.part, heads});
+      begin = end;
     }
     return true;
   }
@@ -65,6 +71,38 @@ bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<P
 
 }  // namespace
 
+std::int64_t PublishedTensor::row_in_file(std::int64_t row) const {
+  if (layout == PublishedName::Layout::reversed) return values.size(0) - 1 - row;
+  // Ours: the rows of all queries, of all keys, of all values, each head by head.
+  const std::int64_t rows = values.size(0) / 3, width = rows / heads;
+  const std::int64_t kind = row / rows, head = row % rows / width;
+  return (head * 3 + kind) * width + row % width;
+}
+
+void PublishedTensor::read(const Tensor& source) const {
+  Tensor target = values;
+  if (is_transposed()) return target.copy_from(source.detached_transpose(0, 1));
+  if (!has_other_rows()) return target.copy_from(source);
+  for (std::int64_t row = 0; row < target.size(0); ++row) {
+    const std::int64_t theirs = row_in_file(row);
+    Tensor into = target.detached_slice(0, row, row + 1);
+    into.copy_from(source.detached_slice(0, theirs, theirs + 1));
+  }
+}
+
+Tensor PublishedTensor::written() const {
+  const Tensor ours = values.detach();
+  if (is_transposed()) return ours.detached_transpose(0, 1).detached_contiguous();
+  if (!has_other_rows()) return ours.detached_contiguous();
+  Tensor result = Tensor::empty(ours.shape(), ours.dtype());
+  for (std::int64_t row = 0; row < ours.size(0); ++row) {
+    const std::int64_t theirs = row_in_file(row);
+    Tensor into = result.detached_slice(0, theirs, theirs + 1);
+    into.copy_from(ours.detached_slice(0, row, row + 1));
+  }
+  return result;
+}
+
 std::string published_name(const std::vector<PublishedName>& names, std::string_view ours, std::int64_t block,
                            std::int64_t blocks_per_group) {
   const auto known = std::ranges::find(names, ours, &PublishedName::ours);
@@ -72,7 +110,7 @@ std::string published_name(const std::vector<PublishedName>& names, std::string_
   return numbered(known->theirs, block, blocks_per_group);
 }
 
-std::vector<PublishedTensor> published_tensors(Model& model) {
+std::vector<PublishedTensor> published_tensors(const Model& model) {
   const ModelConfig& config = model.config();
   std::vector<PublishedTensor> tensors;
   for (const auto& [name, parameter] : named_parameters(model)) {
@@ -81,7 +119,8 @@ std::vector<PublishedTensor> published_tensors(Model& model) {
     const auto& names = of_head ? config.head_config(model.head()).names : config.names;
     const std::string prefix = of_head ? "" : config.family->prefix;
     const bool found = append_published(tensors, names, name.substr(name.find('.') + 1),
-                                        {.name = prefix, .values = *parameter, .part = part}, config.blocks_per_group);
+                                        {.name = prefix, .values = *parameter, .part = part}, config.blocks_per_group,
+                                        config.info.heads);
     HEED_CHECK_AS(internal, found, "[", config.info.model_type, "] parameter ", name, " has no published name");
   }
   return tensors;

@@ -15,12 +15,25 @@ namespace heed {
 struct PublishedTensor {
   std::string name;  // the backbone's with the family's prefix
   Tensor values;
-  bool reversed = false;  // rows are in the opposite order
+  PublishedName::Layout layout = PublishedName::Layout::same;
   ParameterPlace::Part part = ParameterPlace::Part::embeddings;
+  std::int64_t heads = 0;  // of a layout by_head
+
+  // As the file has it.
+  Shape shape() const { return is_transposed() ? Shape({values.size(1), values.size(0)}) : values.shape(); }
+  void read(const Tensor& source) const;  // into our values
+  Tensor written() const;
+
+ private:
+  bool is_transposed() const { return layout == PublishedName::Layout::transposed && values.rank() == 2; }
+  bool has_other_rows() const {
+    return layout == PublishedName::Layout::reversed || layout == PublishedName::Layout::by_head;
+  }
+  std::int64_t row_in_file(std::int64_t row) const;
 };
 
 // All tensors of a file that would hold this model. A tied output weight is the table of words and not listed twice.
-std::vector<PublishedTensor> published_tensors(Model& model);
+std::vector<PublishedTensor> published_tensors(const Model& model);
 
 // What `theirs` of our parameter or module, of the block of that number, is. Throws internal if the names lack it.
 std::string published_name(const std::vector<PublishedName>& names, std::string_view ours, std::int64_t block,

@@ -9,9 +9,11 @@ namespace heed {
 namespace {
 
 std::vector<const ModelFamily*>& families() {
-  static std::vector<const ModelFamily*> list = {&albert_family(),     &bert_family(),  &distilbert_family(),
-                                                 &electra_family(),    &mpnet_family(), &roberta_family(),
-                                                 &xlm_roberta_family()};
+  static std::vector<const ModelFamily*> list = {
+      &albert_family(), &bert_family(),    &bloom_family(),   &distilbert_family(), &electra_family(),
+      &gemma_family(),  &gemma2_family(),  &gemma3_family(),  &gpt2_family(),       &gpt_neox_family(),
+      &llama_family(),  &mistral_family(), &mpnet_family(),   &opt_family(),        &phi3_family(),
+      &qwen2_family(),  &qwen3_family(),   &roberta_family(), &xlm_roberta_family()};
   return list;
 }
 
@@ -24,6 +26,7 @@ constexpr HeadName kHeadNames[] = {
     {HeadKind::sequence_classification, "sequence_classification", "ForSequenceClassification"},
     {HeadKind::token_classification, "token_classification", "ForTokenClassification"},
     {HeadKind::masked_lm, "masked_lm", "ForMaskedLM"},
+    {HeadKind::causal_lm, "causal_lm", "ForCausalLM"},
     {HeadKind::question_answering, "question_answering", "ForQuestionAnswering"},
     {HeadKind::next_sentence, "next_sentence", "ForNextSentencePrediction"},
     {HeadKind::replaced_token, "replaced_token", "ForPreTraining"},
@@ -52,6 +55,7 @@ std::string_view to_string(HeadKind kind) {
 }
 
 std::string architecture_name(const ModelFamily& family, HeadKind head) {
+  if (head == HeadKind::causal_lm && !family.causal_lm_class.empty()) return family.causal_lm_class;
   return family.class_name + std::string(name_of(head).architecture);
 }
 
@@ -67,9 +71,26 @@ ModelConfig parse_model_config(const Json& source, const std::string& where) {
   config.info.model_type = model_type;
   ConfigReader reader(source, where);
   config.labels = reader.labels();
+  // More labels than one are the scores of a classifier, to which a softmax belongs.
+  if (config.labels.size() == 1) static_cast<void>(cross_encoder_activation(source, where));
   (*family)->read(reader, config);
   reader.finish();
   return config;
+}
+
+std::optional<Activation> cross_encoder_activation(const Json& config, const std::string& where) {
+  std::string field = "sentence_transformers.activation_fn";
+  const Json about = json_optional<Json>(config, "sentence_transformers", Json::object(), where);
+  auto name = about.is_object() ? json_optional<std::string>(about, "activation_fn", "", where) : "";
+  if (name.empty()) {
+    field = "sbert_ce_default_activation_function";
+    name = json_optional<std::string>(config, field, "", where);
+  }
+  if (name.empty()) return {};
+  if (name.ends_with(".Sigmoid")) return Activation::sigmoid;
+  if (name.ends_with(".Identity")) return Activation::none;
+  fail(ErrorKind::bad_format, where, ": ", field, " is \"", name,
+       "\", expected torch.nn.modules.activation.Sigmoid or torch.nn.modules.linear.Identity");
 }
 
 HeadKind head_of(const ModelConfig& config, const std::string& where) {

@@ -49,12 +49,19 @@ Tensor watched(const Context& context, const Run& run, const Input& input) {
 
 }  // namespace
 
-RotaryTable rotary_table(const AttentionConfig& config, std::int64_t hidden_size, const Offsets& offsets,
+RotaryTable rotary_table(const RotaryOptions& options, std::int64_t head_dim, const Offsets& offsets,
                          const KeyValueCache* cache, DType dtype) {
   // A cache that is empty gets its sequences with this step.
   const bool begun = cache && cache->sequences() > 0;
   const Tensor positions = begun ? position_ids(offsets, cache->lengths()) : position_ids(offsets);
-  return rotary_table(positions, config.head_size(hidden_size), *config.rotary, dtype);
+  std::vector<std::int64_t> lengths;
+  if (options.scaling.depends_on_length()) {
+    for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+      const std::int64_t length = (begun ? cache->length(b) : 0) + offsets.length(b);
+      lengths.insert(lengths.end(), static_cast<std::size_t>(offsets.length(b)), length);
+    }
+  }
+  return rotary_table(positions, head_dim, options, dtype, lengths);
 }
 
 MultiHeadAttention::MultiHeadAttention(std::int64_t hidden_size, const AttentionConfig& config)
@@ -140,9 +147,10 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
                hidden_size_, ", keys are projected from ", config_.memory_size);
     input.q = query_->forward(x.values), input.k = key_->forward(x.values), input.v = value_->forward(x.values);
   }
-  const RotaryTable table = config_.rotary && !call.rotary.cosines.defined()
-                                ? rotary_table(config_, hidden_size_, x.offsets, call.cache, x.values.dtype())
-                                : call.rotary;
+  const RotaryTable table =
+      config_.rotary && !call.rotary.cosines.defined()
+          ? rotary_table(*config_.rotary, config_.head_dim, x.offsets, call.cache, x.values.dtype())
+          : call.rotary;
   input.q = turned(normalized(split_heads(input.q, config_.heads), query_norm_), table);
   input.k = turned(normalized(split_heads(input.k, config_.key_heads), key_norm_), table);
   input.v = split_heads(input.v, config_.key_heads);
@@ -187,7 +195,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const KeysValues& memory, co
                   context, residual);
 }
 
-void MultiHeadAttention::visit(Visitor& visitor) {
+void MultiHeadAttention::visit(Visitor& visitor) const {
   if (query_key_value_) {
     visitor.child("query_key_value", *query_key_value_);
   } else {

@@ -54,8 +54,8 @@ struct AttentionCall {
   KeyValueCache* cache = nullptr;  // self-attention step by step: new keys are appended; no gradients
 };
 
-// The table for tokens whose sequences have so many tokens in the cache already.
-RotaryTable rotary_table(const AttentionConfig& config, std::int64_t hidden_size, const Offsets& offsets,
+// The table for new tokens of sequences that have tokens in the cache already.
+RotaryTable rotary_table(const RotaryOptions& options, std::int64_t head_dim, const Offsets& offsets,
                          const KeyValueCache* cache, DType dtype);
 
 class MultiHeadAttention : public Module {
@@ -72,7 +72,7 @@ class MultiHeadAttention : public Module {
   KeysValues project(const Packed& memory) const;
   Tensor forward(const Packed& x, const KeysValues& memory, const AttentionCall& call, const Context& context,
                  const Tensor& residual = Tensor()) const;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   // attend() with the configuration's positions and dropout, and the output projection.

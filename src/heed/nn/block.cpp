@@ -108,8 +108,8 @@ Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context&
   return y;
 }
 
-void Block::visit(Visitor& visitor) {
-  const auto visit_norms = [&](const std::string& part, Norms& norms) {
+void Block::visit(Visitor& visitor) const {
+  const auto visit_norms = [&](const std::string& part, const Norms& norms) {
     visitor.child(part + "_norm", norms.norm);
     if (norms.after) visitor.child(part + "_norm_after", *norms.after);
   };

@@ -43,7 +43,7 @@ class Block : public Module {
   Tensor forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory = nullptr,
                  std::size_t layer = 0) const;
   KeysValues project(const Packed& memory) const;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   // One part with its norms.

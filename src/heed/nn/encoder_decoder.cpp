@@ -67,7 +67,7 @@ Tensor EncoderDecoder::decode(const Packed& target, const Memory& memory, const 
   return output_.forward(hidden);
 }
 
-void EncoderDecoder::visit(Visitor& visitor) {
+void EncoderDecoder::visit(Visitor& visitor) const {
   visitor.child("source_embedding", source_embedding_);
   visitor.child("target_embedding", target_embedding_);
   visitor.child("encoder", encoder_);

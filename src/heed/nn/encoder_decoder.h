@@ -26,7 +26,7 @@ class EncoderDecoder : public Module {
   Tensor decode(const Packed& target, const Memory& memory, const Context& context, DecodeState* state = nullptr) const;
   Memory project(const Packed& memory) const { return decoder_.project({memory}); }
   DecodeState start() const { return decoder_.start(); }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   Tensor embed(const Embedding& table, const Packed& ids, const Tensor& positions) const;

@@ -1,5 +1,5 @@
 // The feed-forward part of a block, with or without a gate.
-//   plain: W_down activation(W_up x)      gated: W_down (activation(W_gate x) * W_up x)
+//   plain: W_down activation(W_up x)      gated: W_down (activation(W_gate x) * W_up x), W_gate and W_up one product
 #pragma once
 
 #include <optional>
@@ -20,12 +20,12 @@ class FeedForward : public Module {
   FeedForward(std::int64_t hidden_size, const FeedForwardConfig& config);
   // [N, C] to [N, C], + residual.
   Tensor forward(const Tensor& x, const Tensor& residual = Tensor()) const;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   Activation activation_;
-  std::optional<Linear> gate_;
-  Linear up_, down_;
+  bool gated_;
+  Linear up_, down_;  // gated: up_ has the rows of W_gate, then those of W_up
 };
 
 }  // namespace heed

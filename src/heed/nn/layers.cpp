@@ -1,6 +1,7 @@
 #include "heed/nn/layers.h"
 
 #include "heed/base/error.h"
+#include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/normalize.h"
 
@@ -28,7 +29,7 @@ void Linear::tie(const Embedding& table) {
   make_one("Linear", table.weight, weight.parameter());
 }
 
-void Linear::visit(Visitor& visitor) {
+void Linear::visit(Visitor& visitor) const {
   visitor.parameter("weight", weight.parameter(), weight_initializer_);
   visitor.parameter("bias", bias, Initializer::zeros());
 }
@@ -44,7 +45,7 @@ void Embedding::tie(const Embedding& other) {
   make_one("Embedding", other.weight, weight);
 }
 
-void Embedding::visit(Visitor& visitor) {
+void Embedding::visit(Visitor& visitor) const {
   visitor.parameter("weight", weight, initializer_);
 }
 
@@ -52,22 +53,28 @@ Tensor OneHot::forward(const Tensor& ids) const {
   return one_hot(ids, vocabulary_);
 }
 
-Norm::Norm(std::int64_t width, const NormConfig& config) : weight(Tensor::full({width}, 1.0)), config_(config) {
+Norm::Norm(std::int64_t width, const NormConfig& config)
+    : weight(Tensor::full({width}, config.plus_one ? 0.0 : 1.0)), config_(config) {
+  HEED_CHECK(!config.plus_one || config.kind == NormKind::rms, "[Norm] only an rms norm has factors of 1 + weight");
   if (config.kind == NormKind::layer) bias = Tensor::zeros({width});
 }
 
+Tensor Norm::factors() const {
+  return config_.plus_one ? add(weight, Tensor::full({1}, 1.0, weight.dtype())) : weight;
+}
+
 Tensor Norm::forward(const Tensor& x) const {
-  if (config_.kind == NormKind::rms) return rms_norm(x, weight, config_.epsilon);
+  if (config_.kind == NormKind::rms) return rms_norm(x, factors(), config_.epsilon);
   return layer_norm(x, weight, bias, config_.epsilon);
 }
 
 Tensor Norm::forward(const Tensor& x, const Tensor& added) const {
-  if (config_.kind == NormKind::rms) return add_rms_norm(x, added, weight, config_.epsilon).normalized;
+  if (config_.kind == NormKind::rms) return add_rms_norm(x, added, factors(), config_.epsilon).normalized;
   return add_layer_norm(x, added, weight, bias, config_.epsilon).normalized;
 }
 
-void Norm::visit(Visitor& visitor) {
-  visitor.parameter("weight", weight, Initializer::ones());
+void Norm::visit(Visitor& visitor) const {
+  visitor.parameter("weight", weight, config_.plus_one ? Initializer::zeros() : Initializer::ones());
   visitor.parameter("bias", bias, Initializer::zeros());
 }
 

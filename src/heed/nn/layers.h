@@ -18,7 +18,7 @@ class Linear : public Module {
   Tensor forward(const Tensor& x, Activation activation = Activation::none, const Tensor& residual = Tensor()) const;
   // The table [out, in] becomes the weight: one parameter, trained and saved once.
   void tie(const Embedding& table);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
   Weight weight;  // [out, in]
   Tensor bias;    // [out] or undefined
@@ -33,7 +33,7 @@ class Embedding : public Module {
   Embedding(std::int64_t vocabulary, std::int64_t width, Initializer initializer = Initializer::normal(0.02));
   Tensor forward(const Tensor& ids) const;
   void tie(const Embedding& other);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
   Tensor weight;  // [V, C]
 
@@ -46,7 +46,7 @@ class OneHot : public Module {
  public:
   explicit OneHot(std::int64_t vocabulary) : vocabulary_(vocabulary) {}
   Tensor forward(const Tensor& ids) const;
-  void visit(Visitor&) override {}
+  void visit(Visitor&) const override {}
 
  private:
   std::int64_t vocabulary_;
@@ -57,6 +57,7 @@ enum class NormKind { layer, rms };
 struct NormConfig {
   NormKind kind = NormKind::layer;
   double epsilon = 1e-5;
+  bool plus_one = false;  // rms: the factors are 1 + weight (Gemma)
 };
 
 class Norm : public Module {
@@ -65,12 +66,14 @@ class Norm : public Module {
   Tensor forward(const Tensor& x) const;
   // The norm of x + added, in one pass.
   Tensor forward(const Tensor& x, const Tensor& added) const;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
   Tensor weight;  // [C]
   Tensor bias;    // [C], layer norm only
 
  private:
+  Tensor factors() const;
+
   NormConfig config_;
 };
 
@@ -79,7 +82,7 @@ class Dropout : public Module {
   explicit Dropout(double probability) : probability_(probability) {}
   // Itself outside training; else depends on (seed, step, place) of the context only.
   Tensor forward(const Tensor& x, const Context& context) const;
-  void visit(Visitor&) override {}
+  void visit(Visitor&) const override {}
 
  private:
   double probability_;

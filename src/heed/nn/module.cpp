@@ -10,17 +10,18 @@
 namespace heed {
 namespace {
 
-using OnParameter = std::function<void(const std::string& name, Tensor&, const Initializer&)>;
+using OnParameter = std::function<void(const std::string& name, const Tensor&, const Initializer&)>;
+using OnMutableParameter = std::function<void(const std::string& name, Tensor&, const Initializer&)>;
 
 class Walk : public Visitor {
  public:
   explicit Walk(OnParameter on_parameter) : on_parameter_(std::move(on_parameter)) {}
 
-  void parameter(std::string_view name, Tensor& parameter, const Initializer& initializer) override {
+  void parameter(std::string_view name, const Tensor& parameter, const Initializer& initializer) override {
     on_parameter_(prefix_ + std::string(name), parameter, initializer);
   }
 
-  void child(std::string_view name, Module& module) override {
+  void child(std::string_view name, const Module& module) override {
     const std::size_t length = prefix_.size();
     prefix_ += name;
     prefix_ += '.';
@@ -33,35 +34,46 @@ class Walk : public Visitor {
   std::string prefix_;
 };
 
-void walk(Module& module, OnParameter on_parameter) {
+bool same_tensor(const Tensor& a, const Tensor& b) {
+  return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape();
+}
+
+void walk(const Module& module, OnParameter on_parameter) {
   Walk visitor(std::move(on_parameter));
   module.visit(visitor);
 }
 
-// For looking only: visit() offers parameters for changing but changes nothing itself, so a const module can be listed.
-Module& for_listing(const Module& module) {
-  return const_cast<Module&>(module);
+// The parameters of a module that is not const are members of it, or shared with it, and may be changed.
+void walk_mutable(Module& module, const OnMutableParameter& on_parameter) {
+  walk(module, [&](const std::string& name, const Tensor& parameter, const Initializer& initializer) {
+    on_parameter(name, const_cast<Tensor&>(parameter), initializer);
+  });
 }
 
-bool same_tensor(const Tensor& a, const Tensor& b) {
-  return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape();
+// Calls use(name, parameter) for each parameter of named_parameters().
+void for_each_once(const Module& module, const std::function<void(const std::string&, const Tensor&)>& use) {
+  std::vector<const Tensor*> seen;
+  walk(module, [&](const std::string& name, const Tensor& parameter, const Initializer&) {
+    if (!parameter.defined()) return;
+    if (std::ranges::any_of(seen, [&](const Tensor* other) { return same_tensor(*other, parameter); })) return;
+    seen.push_back(&parameter);
+    use(name, parameter);
+  });
 }
 
 }  // namespace
 
 std::vector<NamedParameter> named_parameters(Module& module) {
   std::vector<NamedParameter> found;
-  walk(module, [&](const std::string& name, Tensor& parameter, const Initializer&) {
-    if (!parameter.defined()) return;
-    const bool tied = std::ranges::any_of(found, [&](const auto& f) { return same_tensor(*f.parameter, parameter); });
-    if (!tied) found.push_back({name, &parameter});
+  for_each_once(module, [&](const std::string& name, const Tensor& parameter) {
+    found.push_back({name, const_cast<Tensor*>(&parameter)});  // as in walk_mutable
   });
   return found;
 }
 
 std::vector<NamedConstParameter> named_parameters(const Module& module) {
   std::vector<NamedConstParameter> found;
-  for (auto& [name, parameter] : named_parameters(for_listing(module))) found.push_back({std::move(name), parameter});
+  for_each_once(module, [&](const std::string& name, const Tensor& parameter) { found.push_back({name, &parameter}); });
   return found;
 }
 
@@ -81,11 +93,11 @@ std::int64_t count_parameters(const Module& module) {
 
 std::size_t tie(const Module& from, Module& to) {
   std::map<std::string, Tensor> sources;  // under all their names: what is tied in `from` is tied in `to`
-  walk(for_listing(from), [&](const std::string& name, const Tensor& parameter, const Initializer&) {
+  walk(from, [&](const std::string& name, const Tensor& parameter, const Initializer&) {
     if (parameter.defined()) sources.emplace(name, parameter);
   });
   std::vector<std::pair<Tensor*, const Tensor*>> pairs;
-  walk(to, [&](const std::string& name, Tensor& parameter, const Initializer&) {
+  walk_mutable(to, [&](const std::string& name, Tensor& parameter, const Initializer&) {
     const auto source = sources.find(name);
     if (source == sources.end() || !parameter.defined()) return;
     HEED_CHECK(source->second.shape() == parameter.shape(), "[tie] ", name, " is ", parameter.shape(),
@@ -100,7 +112,7 @@ std::size_t tie(const Module& from, Module& to) {
 void initialize(Module& module, std::uint64_t seed, const ChooseParameter& chosen) {
   const ChooseParameter choose = chosen ? chosen : [](std::string_view) { return true; };
   std::vector<const Tensor*> first_handles;
-  walk(module, [&](const std::string& name, Tensor& parameter, const Initializer& initializer) {
+  walk_mutable(module, [&](const std::string& name, Tensor& parameter, const Initializer& initializer) {
     if (!parameter.defined() || !choose(name)) return;
     if (std::ranges::any_of(first_handles, [&](const Tensor* t) { return same_tensor(*t, parameter); })) return;
     initializer.fill(parameter, seed, stream_id(name));
@@ -118,7 +130,7 @@ std::size_t set_trainable(Module& module, bool trainable, const ChooseParameter&
     ++count;
   }
   // The other handles of tied weights share the gradient of the first.
-  walk(module, [&](const std::string&, Tensor& parameter, const Initializer&) {
+  walk_mutable(module, [&](const std::string&, Tensor& parameter, const Initializer&) {
     for (const auto& [name, first] : all) {
       if (first != &parameter && parameter.defined() && same_tensor(*first, parameter)) parameter = *first;
     }
@@ -128,7 +140,7 @@ std::size_t set_trainable(Module& module, bool trainable, const ChooseParameter&
 
 void convert_parameters(Module& module, DType dtype) {
   std::vector<std::pair<Tensor, Tensor>> converted;  // tied weights stay tied
-  walk(module, [&](const std::string&, Tensor& parameter, const Initializer&) {
+  walk_mutable(module, [&](const std::string&, Tensor& parameter, const Initializer&) {
     if (!parameter.defined()) return;
     for (const auto& [before, after] : converted) {
       if (!same_tensor(before, parameter)) continue;

@@ -19,9 +19,9 @@ class Module;
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  virtual void parameter(std::string_view name, Tensor& parameter, const Initializer& initializer) = 0;
-  virtual void child(std::string_view name, Module& module) = 0;
-  void child(std::string_view name, std::size_t index, Module& module) {
+  virtual void parameter(std::string_view name, const Tensor& parameter, const Initializer& initializer) = 0;
+  virtual void child(std::string_view name, const Module& module) = 0;
+  void child(std::string_view name, std::size_t index, const Module& module) {
     child(std::string(name) + "." + std::to_string(index), module);
   }
 };
@@ -31,7 +31,7 @@ class Module {
   virtual ~Module() = default;
   // Calls the visitor once for each parameter (defined or not: an absent bias is an undefined tensor) and each child,
   // always in the same order. Names are those of published checkpoints where there are any.
-  virtual void visit(Visitor& visitor) = 0;
+  virtual void visit(Visitor& visitor) const = 0;
 };
 
 struct NamedParameter {

@@ -105,7 +105,7 @@ Tensor NonLocalBlock::forward(const Packed& x, const Context& context, std::span
   return z;
 }
 
-void NonLocalBlock::visit(Visitor& visitor) {
+void NonLocalBlock::visit(Visitor& visitor) const {
   visitor.child("theta", theta_);
   visitor.child("phi", phi_);
   visitor.child("g", g_);

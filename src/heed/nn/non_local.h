@@ -36,7 +36,7 @@ class NonLocalBlock : public Module {
   explicit NonLocalBlock(const NonLocalConfig& config);
   // x [N, channels], sequence b being grids[b]; without grids sequences are one-dimensional. Returns [N, channels].
   Tensor forward(const Packed& x, const Context& context, std::span<const Grid> grids = {}) const;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   NonLocalConfig config_;

@@ -42,7 +42,7 @@ Packed RecurrentStack::forward(const Packed& x, const Context& context) const {
   return {values, x.offsets};
 }
 
-void RecurrentStack::visit(Visitor& visitor) {
+void RecurrentStack::visit(Visitor& visitor) const {
   const Initializer uniform = Initializer::uniform(1 / std::sqrt(static_cast<double>(width_)));
   const std::size_t per_layer = options_.bidirectional ? 2 : 1;
   for (std::size_t i = 0; i < directions_.size(); ++i) {

@@ -22,7 +22,7 @@ class RecurrentStack : public Module {
  public:
   // Values [N, in] to the last layer's hidden states [N, C], or [N, 2C] if bidirectional.
   Packed forward(const Packed& x, const Context& context) const;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  protected:
   RecurrentStack(std::int64_t in, std::int64_t width, std::int64_t gates, const RecurrentOptions& options);

@@ -13,8 +13,11 @@ DecodeState::DecodeState(const StackConfig& config, DType dtype) {
                  KeyValueCache(attention.key_head_count(), width, width, dtype));
 }
 
-Tensor DecodeState::positions(const Offsets& step) const {
-  return sequences() > 0 ? position_ids(step, caches_.front().lengths()) : position_ids(step);
+Tensor DecodeState::positions(const Offsets& step, std::int64_t first) const {
+  if (sequences() == 0) return position_ids(step, first);
+  PoolVector<std::int64_t> starts = caches_.front().lengths();
+  for (std::int64_t& each : starts) each += first;
+  return position_ids(step, starts);
 }
 
 void DecodeState::add_sequences(std::int64_t count) {
@@ -32,6 +35,8 @@ void DecodeState::reorder(std::span<const std::int64_t> source) {
 Stack::Stack(const StackConfig& config) : config_(config) {
   HEED_CHECK(config.layers >= 1 && config.group_count() <= config.layers && config.blocks_per_group >= 1, "[Stack] ",
              config.layers, " layers of ", config.groups, " groups with ", config.blocks_per_group, " blocks");
+  HEED_CHECK(config.layer_variants.empty() || std::ssize(config.layer_variants) == config.layers, "[Stack] ",
+             config.layer_variants.size(), " variants for ", config.layers, " layers");
   for (std::int64_t i = 0; i < config.blocks(); ++i) blocks_.emplace_back(config.block);
   if (config.block.norm_place != NormPlace::post) final_norm_.emplace(config.block.hidden_size, config.block.norm);
 }
@@ -49,11 +54,15 @@ Tensor Stack::forward(const Packed& x, const StackCall& call, const Context& con
   HEED_CHECK(!call.state || static_cast<std::int64_t>(call.state->caches().size()) == config_.passes(),
              "[Stack] a state of another stack: it has ", call.state->caches().size(), " layers, expected ",
              config_.passes());
-  const BlockConfig& block_config = config_.block;
-  AttentionCall attention = call.attention;
-  if (block_config.attention.rotary) {
-    attention.rotary = rotary_table(block_config.attention, block_config.hidden_size, x.offsets,
-                                    call.state ? &call.state->caches().front() : nullptr, x.values.dtype());
+  const auto table = [&](const RotaryOptions& options) {
+    return rotary_table(options, config_.block.attention.head_size(config_.block.hidden_size), x.offsets,
+                        call.state ? &call.state->caches().front() : nullptr, x.values.dtype());
+  };
+  // Before the first layer: its cache grows with it.
+  RotaryTable common, own;
+  if (config_.block.attention.rotary) common = table(*config_.block.attention.rotary);
+  for (const LayerVariant& each : config_.layer_variants) {
+    if (each.rotary && !own.cosines.defined()) own = table(*each.rotary);
   }
   Tensor y = x.values;
   if (call.hidden) *call.hidden = {y};
@@ -63,6 +72,13 @@ Tensor Stack::forward(const Packed& x, const StackCall& call, const Context& con
                within = static_cast<std::uint64_t>(pass % config_.blocks_per_group);
     const Context at_layer = context.child("layer", layer).at_layer(pass);
     const Context part = config_.blocks_per_group == 1 ? at_layer : at_layer.child("block", within);
+    AttentionCall attention = call.attention;
+    attention.rotary = common;
+    if (!config_.layer_variants.empty()) {
+      const LayerVariant& different = config_.layer_variants[layer];
+      if (different.window > 0) attention.mask = attention.mask & Mask::window(different.window - 1, 0);
+      if (different.rotary) attention.rotary = own;
+    }
     if (call.state) attention.cache = &call.state->caches()[static_cast<std::size_t>(pass)];
     const auto run = [&block = block(pass), offsets = x.offsets, attention, part, pass,
                       memory = call.memory ? std::optional(*call.memory) : std::nullopt](std::span<const Tensor> in) {
@@ -89,7 +105,7 @@ Memory Stack::project(Memory memory) const {
   return memory;
 }
 
-void Stack::visit(Visitor& visitor) {
+void Stack::visit(Visitor& visitor) const {
   for (std::size_t i = 0; i < blocks_.size(); ++i) visitor.child("layer", i, blocks_[i]);
   if (final_norm_) visitor.child("final_norm", *final_norm_);
 }

@@ -9,9 +9,16 @@
 
 namespace heed {
 
+// What the attention of one layer has apart from the others'.
+struct LayerVariant {
+  std::int64_t window = 0;  // a query sees itself and window - 1 tokens before it; 0: all that the mask allows
+  std::optional<RotaryOptions> rotary{};  // instead of the block's; layers that have their own share it
+};
+
 struct StackConfig {
   BlockConfig block{};
   std::int64_t layers = 1;
+  std::vector<LayerVariant> layer_variants{};  // per layer, or empty: all are alike
   // Layer i applies the blocks_per_group blocks of group i * groups / layers, one after the other (ALBERT). groups = 0:
   // as many as layers, nothing is shared.
   std::int64_t groups = 0, blocks_per_group = 1;
@@ -33,8 +40,8 @@ class DecodeState {
   std::int64_t sequences() const { return caches_.empty() ? 0 : caches_.front().sequences(); }
   // Tokens of the sequence so far: the position of its next one.
   std::int64_t length(std::int64_t sequence) const { return caches_.front().length(sequence); }
-  // Positions of the tokens of a step, i64 [N].
-  Tensor positions(const Offsets& step) const;
+  // Positions of the tokens of a step, i64 [N]; that of a sequence's first token is `first`.
+  Tensor positions(const Offsets& step, std::int64_t first = 0) const;
   // Sequences that join, with no tokens yet. Without it the first step brings as many as it has.
   void add_sequences(std::int64_t count);
   // Forgets the tokens of a sequence from `length` on.
@@ -66,7 +73,7 @@ class Stack : public Module {
   Memory project(Memory memory) const;
   const StackConfig& config() const { return config_; }
   // "layer.<block>", "final_norm".
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) const override;
 
  private:
   const Block& block(std::int64_t pass) const;

@@ -1,5 +1,6 @@
 #include "heed/ops/activation.h"
 
+#include "heed/kernels/activation.h"
 #include "heed/ops/checks.h"
 #include "heed/tensor/autograd.h"
 
@@ -7,7 +8,7 @@ namespace heed {
 
 Tensor activate(const Tensor& x, Activation activation) {
   check_defined("activate", x);
-  const Tensor input = x.contiguous();
+  const Tensor input = x.detached_contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   visit_float("activate", x.dtype(), [&](auto zero) {
     using T = decltype(zero);

@@ -1,12 +1,10 @@
 // Activation functions by themselves; linear() and feed_forward() fuse them.
 #pragma once
 
-#include "heed/kernels/activation.h"
+#include "heed/base/types.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
-
-using kernels::Activation;
 
 Tensor activate(const Tensor& x, Activation activation);
 inline Tensor relu(const Tensor& x) {

@@ -1,6 +1,7 @@
 #include "heed/ops/dropout.h"
 
 #include "heed/base/error.h"
+#include "heed/kernels/dropout.h"
 #include "heed/ops/checks.h"
 #include "heed/tensor/autograd.h"
 
@@ -9,7 +10,7 @@ namespace {
 
 // The mask is not kept: the backward pass draws the same one again.
 Tensor apply(const Tensor& x, double probability, DropoutKey key) {
-  const Tensor input = x.contiguous();
+  const Tensor input = x.detached_contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   visit_float("dropout", x.dtype(), [&](auto zero) {
     using T = decltype(zero);

@@ -27,7 +27,8 @@ Tensor binary(const char* op, Binary kind, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shapes(op, a.shape(), b.shape());
   Tensor result = Tensor::empty(shape, a.dtype());
   const bool by_rows = a.shape() == shape && is_stretched_row(b.shape(), shape);
-  const Tensor left = a.expanded(shape).contiguous(), right = by_rows ? b.contiguous() : b.expanded(shape).contiguous();
+  const Tensor left = a.detached_expand(shape).detached_contiguous(),
+               right = by_rows ? b.detached_contiguous() : b.detached_expand(shape).detached_contiguous();
   visit_float(op, a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T *l = left.data<T>(), *r = right.data<T>();
@@ -40,7 +41,7 @@ Tensor binary(const char* op, Binary kind, const Tensor& a, const Tensor& b) {
 
 Tensor scaled(const char* op, const Tensor& x, double factor) {
   Tensor result = Tensor::empty(x.shape(), x.dtype());
-  const Tensor source = x.contiguous();
+  const Tensor source = x.detached_contiguous();
   visit_float(op, x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::scale<T>(source.data<T>(), static_cast<T>(factor), T(0), result.mutable_data<T>(), x.count());
@@ -57,7 +58,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
     const bool stretched = axis < added || (shape[axis - added] == 1 && x.size(axis) != 1);
     if (stretched) result = sum_over_axis(result, axis);
   }
-  return result.contiguous().reshaped(shape);
+  return result.detached_contiguous().detached_reshape(shape);
 }
 
 Tensor add(const Tensor& a, const Tensor& b) {
@@ -104,7 +105,7 @@ Tensor scale(const Tensor& x, double factor) {
 }
 
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
-  return record("broadcast_to", x.expanded(shape), {x},
+  return record("broadcast_to", x.detached_expand(shape), {x},
                 [from = x.shape()](Backward& g) { g.give(0, sum_to(g.grad(), from)); });
 }
 

@@ -52,9 +52,9 @@ Tensor embedding(const Tensor& table, const Tensor& ids) {
   check_defined("embedding", table);
   HEED_CHECK(table.rank() >= 1, "[embedding] table ", table.shape(), " has no rows");
   check_ids("embedding", ids, table.size(0));
-  const Tensor flat_ids = ids.contiguous();
+  const Tensor flat_ids = ids.detached_contiguous();
   return record(
-      "embedding", pick("embedding", table.contiguous(), flat_ids), {table},
+      "embedding", pick("embedding", table.detached_contiguous(), flat_ids), {table},
       [flat_ids, shape = table.shape()](Backward& g) { g.give(0, scatter("embedding", g.grad(), flat_ids, shape)); });
 }
 
@@ -64,16 +64,17 @@ Tensor scatter_rows(const Tensor& rows, const Tensor& ids, std::int64_t size) {
   check_ids("scatter_rows", ids, size);
   HEED_CHECK(rows.rank() >= 1 && ids.rank() == 1 && rows.size(0) == ids.size(0), "[scatter_rows] rows ", rows.shape(),
              " and ids ", ids.shape(), ": expected [n, ...] and [n]");
-  const Tensor flat_ids = ids.contiguous();
-  return record("scatter_rows", scatter("scatter_rows", rows.contiguous(), flat_ids, rows.shape().with(0, size)),
-                {rows}, [flat_ids](Backward& g) { g.give(0, pick("scatter_rows", g.grad(), flat_ids)); });
+  const Tensor flat_ids = ids.detached_contiguous();
+  return record("scatter_rows",
+                scatter("scatter_rows", rows.detached_contiguous(), flat_ids, rows.shape().with(0, size)), {rows},
+                [flat_ids](Backward& g) { g.give(0, pick("scatter_rows", g.grad(), flat_ids)); });
 }
 
 Tensor one_hot(const Tensor& ids, std::int64_t classes, DType dtype) {
   HEED_CHECK(classes >= 0, "[one_hot] classes ", classes, " is negative");
   check_ids("one_hot", ids, classes);
   Tensor rows = Tensor::zeros(picked_shape("one_hot", ids.shape(), {0, classes}), dtype);
-  const Tensor flat_ids = ids.contiguous();
+  const Tensor flat_ids = ids.detached_contiguous();
   visit_float("one_hot", dtype, [&](auto zero) {
     visit_index("one_hot", ids.dtype(), [&](auto index) {
       auto* row = rows.mutable_data<decltype(zero)>();

@@ -1,6 +1,7 @@
 #include "heed/ops/linear.h"
 
 #include "heed/base/error.h"
+#include "heed/kernels/activation.h"
 #include "heed/kernels/elementwise.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/reduce.h"
@@ -13,7 +14,7 @@ namespace {
 // x as [tokens, width]; copies only a strided view.
 Tensor flat(const Tensor& x) {
   const std::int64_t width = x.size(-1);
-  return x.contiguous().reshaped({x.shape().product(0, x.rank() - 1), width});
+  return x.detached_contiguous().detached_reshape({x.shape().product(0, x.rank() - 1), width});
 }
 
 // dW [out, in] = dy^T x, summed over the tokens in order.
@@ -90,7 +91,7 @@ void check_residual(const char* op, const Tensor& residual, const Shape& expecte
 }
 
 Tensor optional_contiguous(const Tensor& x) {
-  return x.defined() ? x.contiguous() : x;
+  return x.defined() ? x.detached_contiguous() : x;
 }
 
 Tensor optional_flat(const Tensor& x) {
@@ -113,7 +114,7 @@ Tensor linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
     derivative = Tensor::empty({input.size(0), weight.out()}, x.dtype());
   }
   const Tensor y = forward(input, weight, optional_contiguous(bias), activation, optional_flat(residual), derivative);
-  return record("linear", y.reshaped(shape), {x, weight.parameter(), bias, residual},
+  return record("linear", y.detached_reshape(shape), {x, weight.parameter(), bias, residual},
                 [input, weight = weight.detach(), derivative, x_shape = x.shape()](Backward& g) {
                   Tensor dy = flat(g.grad());
                   g.give(3, g.grad());
@@ -126,7 +127,7 @@ Tensor linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
                     });
                     dy = through;
                   }
-                  if (g.wants(0)) g.give(0, input_gradient(dy, weight).reshaped(x_shape));
+                  if (g.wants(0)) g.give(0, input_gradient(dy, weight).detached_reshape(x_shape));
                   if (g.wants(1)) g.give(1, weight_gradient(dy, input));
                   if (g.wants(2)) g.give(2, bias_gradient(dy));
                 });
@@ -147,7 +148,7 @@ Tensor feed_forward(const Tensor& x, const Weight& w1, const Tensor& b1, Activat
   if (recorded) derivative = Tensor::empty({input.size(0), w1.out()}, x.dtype());
   Tensor hidden = forward(input, w1, optional_contiguous(b1), activation, Tensor(), derivative);
   const Tensor y = forward(hidden, w2, optional_contiguous(b2), Activation::none, optional_flat(residual), Tensor());
-  return record("feed_forward", y.reshaped(shape), {x, w1.parameter(), b1, w2.parameter(), b2, residual},
+  return record("feed_forward", y.detached_reshape(shape), {x, w1.parameter(), b1, w2.parameter(), b2, residual},
                 [input, w1 = w1.detach(), w2 = w2.detach(), derivative, hidden, x_shape = x.shape()](Backward& g) {
                   const Tensor dy = flat(g.grad());
                   g.give(5, g.grad());
@@ -157,7 +158,7 @@ Tensor feed_forward(const Tensor& x, const Weight& w1, const Tensor& b1, Activat
                   const Tensor d_pre = input_gradient(dy, w2, derivative);
                   if (g.wants(2)) g.give(2, bias_gradient(d_pre));
                   if (g.wants(1)) g.give(1, weight_gradient(d_pre, input));
-                  if (g.wants(0)) g.give(0, input_gradient(d_pre, w1).reshaped(x_shape));
+                  if (g.wants(0)) g.give(0, input_gradient(d_pre, w1).detached_reshape(x_shape));
                 });
 }
 

@@ -1,13 +1,11 @@
 // Products with a weight, with bias, activation and residual fused.
 #pragma once
 
-#include "heed/kernels/activation.h"
+#include "heed/base/types.h"
 #include "heed/ops/weight.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
-
-using kernels::Activation;
 
 // activation(x W^T + bias) + residual, in one pass over the output.
 //   x [..., in], weight [out, in] (as HuggingFace stores it), bias [out] or undefined, residual [..., out] or

@@ -52,11 +52,11 @@ Targets read_targets(const Tensor& logits, const Tensor& targets, const CrossEnt
   if (options.class_weights.defined()) {
     HEED_CHECK(options.class_weights.shape() == Shape({classes}), "[cross_entropy] class weights ",
                options.class_weights.shape(), " for logits ", logits.shape());
-    const Tensor weights = options.class_weights.contiguous().to(DType::f64);
+    const Tensor weights = options.class_weights.detached_contiguous().to(DType::f64);
     result.weight.assign(weights.data<double>(), weights.data<double>() + classes);
   }
   for (std::int64_t c = 0; c < classes; ++c) result.weight_sum += result.weight_of(c);
-  const Tensor flat = targets.contiguous();
+  const Tensor flat = targets.detached_contiguous();
   visit_index("cross_entropy", targets.dtype(), [&](auto zero) {
     const auto* target = flat.data<decltype(zero)>();
     for (std::int64_t i = 0; i < flat.count(); ++i) {
@@ -77,7 +77,7 @@ Targets read_targets(const Tensor& logits, const Tensor& targets, const CrossEnt
 //   d loss / d z_j = ((1-e) w_t + e/C * sum_c w_c) p_j - (1-e) w_t [j=t] - e/C * w_j
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
   Targets target = read_targets(logits, targets, options);
-  const Tensor z = logits.contiguous();
+  const Tensor z = logits.detached_contiguous();
   const std::int64_t rows = z.size(0), classes = z.size(1);
   const double smoothing = options.label_smoothing;
   const double spread = classes > 0 ? smoothing / static_cast<double>(classes) : 0;
@@ -135,7 +135,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
 // loss = max(z, 0) - z t + log(1 + exp(-|z|));  d loss / d z = sigmoid(z) - t
 Tensor binary_cross_entropy(const Tensor& logits, const Tensor& targets, Reduction reduction) {
   check_same_shape("binary_cross_entropy", logits, targets);
-  const Tensor z = logits.contiguous(), t = targets.contiguous();
+  const Tensor z = logits.detached_contiguous(), t = targets.detached_contiguous();
   PoolVector<double> losses(static_cast<std::size_t>(z.count()));
   visit_float("binary_cross_entropy", z.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -164,7 +164,7 @@ Tensor binary_cross_entropy(const Tensor& logits, const Tensor& targets, Reducti
 // loss = (p - t)^2;  d loss / d p = 2 (p - t) = -d loss / d t
 Tensor mean_squared_error(const Tensor& prediction, const Tensor& target, Reduction reduction) {
   check_same_shape("mean_squared_error", prediction, target);
-  const Tensor p = prediction.contiguous(), t = target.contiguous();
+  const Tensor p = prediction.detached_contiguous(), t = target.detached_contiguous();
   PoolVector<double> losses(static_cast<std::size_t>(p.count()));
   visit_float("mean_squared_error", p.dtype(), [&](auto zero) {
     const auto *from = p.data<decltype(zero)>(), *to = t.data<decltype(zero)>();

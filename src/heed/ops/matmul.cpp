@@ -23,13 +23,13 @@ struct Matrices {
 Matrices matrices(const Tensor& x) {
   auto stride = [&](const Tensor& t, int axis) { return t.strides()[static_cast<std::size_t>(t.rank() + axis)]; };
   const std::int64_t rows = x.size(-2), columns = x.size(-1);
-  const Tensor swapped = x.transposed(-1, -2);
+  const Tensor swapped = x.detached_transpose(-1, -2);
   if (x.rank() == 2 && rows > 0 && columns > 0) {
     if (stride(x, -1) == 1 && stride(x, -2) >= columns) return {x.detach(), stride(x, -2), 0, false};
     if (stride(x, -2) == 1 && stride(x, -1) >= rows) return {x.detach(), stride(x, -1), 0, true};
   }
   if (!x.is_contiguous() && swapped.is_contiguous()) return {x.detach(), rows, rows * columns, true};
-  return {x.contiguous(), columns, rows * columns, false};
+  return {x.detached_contiguous(), columns, rows * columns, false};
 }
 
 // Without history; batch axes are already equal.
@@ -61,11 +61,11 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   HEED_CHECK(a.rank() >= 2 && b.rank() >= 2 && a.size(-1) == b.size(-2), "[matmul] ", a.shape(), " times ", b.shape(),
              ": expected [..., M, K] and [..., K, N]");
   const Shape batch = broadcast_shapes("matmul", a.shape().with(-1, 1).with(-2, 1), b.shape().with(-1, 1).with(-2, 1));
-  const Tensor left = a.expanded(with_matrix(batch, a.size(-2), a.size(-1))).detach();
-  const Tensor right = b.expanded(with_matrix(batch, b.size(-2), b.size(-1))).detach();
+  const Tensor left = a.detached_expand(with_matrix(batch, a.size(-2), a.size(-1))).detach();
+  const Tensor right = b.detached_expand(with_matrix(batch, b.size(-2), b.size(-1))).detach();
   return record("matmul", product(left, right), {a, b}, [left, right, sa = a.shape(), sb = b.shape()](Backward& g) {
-    if (g.wants(0)) g.give(0, sum_to(product(g.grad(), right.transposed(-1, -2)), sa));
-    if (g.wants(1)) g.give(1, sum_to(product(left.transposed(-1, -2), g.grad()), sb));
+    if (g.wants(0)) g.give(0, sum_to(product(g.grad(), right.detached_transpose(-1, -2)), sa));
+    if (g.wants(1)) g.give(1, sum_to(product(left.detached_transpose(-1, -2), g.grad()), sb));
   });
 }
 

@@ -42,11 +42,11 @@ Normalized normalize(const char* op, bool centered, const Tensor& x, const Tenso
   check_scale(op, x, beta);
   HEED_CHECK(epsilon >= 0, "[", op, "] epsilon ", epsilon, " is negative");
   if (residual.defined()) check_same_shape(op, x, residual);
-  const Tensor plain = x.contiguous(), added = residual.defined() ? residual.contiguous() : residual;
-  const Tensor offset = beta.defined() ? beta.contiguous() : beta;
+  const Tensor plain = x.detached_contiguous(), added = residual.defined() ? residual.detached_contiguous() : residual;
+  const Tensor offset = beta.defined() ? beta.detached_contiguous() : beta;
   Normalized n;
   n.shape = shape;
-  n.gamma = gamma.defined() ? gamma.contiguous() : gamma;
+  n.gamma = gamma.defined() ? gamma.detached_contiguous() : gamma;
   n.input = residual.defined() ? Tensor::empty(x.shape(), x.dtype()) : plain;
   n.y = Tensor::empty(x.shape(), x.dtype());
   n.rstd = Tensor::empty({shape.rows}, x.dtype());
@@ -110,7 +110,7 @@ enum class SoftmaxKind { plain, log };
 
 Tensor softmax_of(const char* op, SoftmaxKind kind, const Tensor& x) {
   const auto [rows, cols] = rows_of(op, x);
-  const Tensor input = x.contiguous();
+  const Tensor input = x.detached_contiguous();
   Tensor y = Tensor::empty(x.shape(), x.dtype());
   visit_float(op, x.dtype(), [&, rows = rows, cols = cols](auto zero) {
     using T = decltype(zero);

@@ -200,13 +200,13 @@ void check_inputs(const char* op, Cell cell, const Packed& input, const Weight& 
 }
 
 Tensor optional_contiguous(const Tensor& x) {
-  return x.defined() ? x.contiguous() : x;
+  return x.defined() ? x.detached_contiguous() : x;
 }
 
 Tensor sequence_op(const char* op, Cell cell, const Packed& input, const Weight& weight, const Tensor& bias_hh,
                    const Tensor& initial, bool reverse) {
   check_inputs(op, cell, input, weight, bias_hh, initial);
-  const Packed flat_input(input.values.contiguous(), input.offsets);
+  const Packed flat_input(input.values.detached_contiguous(), input.offsets);
   const bool recorded = records({input.values, weight.parameter(), bias_hh, initial});
   Trace trace{TimeOrder(input.offsets, reverse), {}, {}, {}};
   Tensor y = Tensor::empty({input.offsets.tokens(), weight.in()}, weight.dtype());

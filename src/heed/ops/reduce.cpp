@@ -1,6 +1,7 @@
 #include "heed/ops/reduce.h"
 
 #include "heed/base/error.h"
+#include "heed/kernels/pool.h"
 #include "heed/kernels/reduce.h"
 #include "heed/ops/checks.h"
 #include "heed/ops/elementwise.h"
@@ -15,7 +16,7 @@ Tensor sum_over_axis(const Tensor& x, int axis) {
   const int along = shape.normalize_axis(axis);
   const std::int64_t outer = shape.product(0, along), n = shape[along], inner = shape.product(along + 1, shape.rank());
   Tensor result = Tensor::empty(shape.with(along, 1), x.dtype());
-  const Tensor source = x.contiguous();
+  const Tensor source = x.detached_contiguous();
   visit_float("sum", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* in = source.data<T>();
@@ -28,13 +29,13 @@ Tensor sum_over_axis(const Tensor& x, int axis) {
 
 Tensor sum(const Tensor& x) {
   check_defined("sum", x);
-  const Tensor source = x.contiguous();
+  const Tensor source = x.detached_contiguous();
   const double total = visit_float("sum", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     return static_cast<double>(kernels::sum<T>(source.data<T>(), x.count()));
   });
   return record("sum", Tensor::full({}, total, x.dtype()), {x},
-                [shape = x.shape()](Backward& g) { g.give(0, g.grad().expanded(shape).contiguous()); });
+                [shape = x.shape()](Backward& g) { g.give(0, g.grad().detached_expand(shape).detached_contiguous()); });
 }
 
 Tensor mean(const Tensor& x) {
@@ -49,8 +50,8 @@ Tensor sum(const Tensor& x, int axis) {
   std::copy(x.shape().begin(), x.shape().begin() + along, sizes.begin());
   std::copy(x.shape().begin() + along + 1, x.shape().end(), sizes.begin() + along);
   const Shape shape(std::span<const std::int64_t>(sizes.data(), static_cast<std::size_t>(x.rank() - 1)));
-  return record("sum", sum_over_axis(x, along).reshaped(shape), {x}, [along, from = x.shape()](Backward& g) {
-    g.give(0, g.grad().reshaped(from.with(along, 1)).expanded(from).contiguous());
+  return record("sum", sum_over_axis(x, along).detached_reshape(shape), {x}, [along, from = x.shape()](Backward& g) {
+    g.give(0, g.grad().detached_reshape(from.with(along, 1)).detached_expand(from).detached_contiguous());
   });
 }
 
@@ -60,7 +61,7 @@ Tensor mean(const Tensor& x, int axis) {
 }
 
 Tensor pool(const Packed& sequences, Pooling pooling) {
-  const Tensor x = sequences.values.contiguous();
+  const Tensor x = sequences.values.detached_contiguous();
   const Offsets offsets = sequences.offsets;
   HEED_CHECK(x.rank() == 2, "[pool] values ", x.shape(), ", expected [tokens, width]");
   const std::int64_t width = x.size(1);

@@ -1,7 +1,7 @@
 // Sums and means, over everything, over one axis, and over the tokens of packed sequences.
 #pragma once
 
-#include "heed/kernels/pool.h"
+#include "heed/base/types.h"
 #include "heed/tensor/packed.h"
 #include "heed/tensor/tensor.h"
 
@@ -16,8 +16,7 @@ Tensor mean(const Tensor& x, int axis);
 // Over one axis, which stays with size 1. No gradient: a step of other ops' rules.
 Tensor sum_over_axis(const Tensor& x, int axis);
 
-// One row a sequence: values [N, C] to [B, C]. An empty sequence gives zeros.
-using kernels::Pooling;  // sum, mean, max
+// One row per sequence: values [N, C] to [B, C]. An empty sequence gives zeros.
 Tensor pool(const Packed& sequences, Pooling pooling);
 
 }  // namespace heed

@@ -53,8 +53,8 @@ Tensor reshape(const Tensor& x, std::span<const std::int64_t> sizes) {
     known[static_cast<std::size_t>(inferred)] = x.count() / product;
   }
   const Shape shape(std::span<const std::int64_t>(known.data(), sizes.size()));
-  return record("reshape", x.contiguous().reshaped(shape), {x},
-                [from = x.shape()](Backward& g) { g.give(0, g.grad().reshaped(from)); });
+  return record("reshape", x.detached_contiguous().detached_reshape(shape), {x},
+                [from = x.shape()](Backward& g) { g.give(0, g.grad().detached_reshape(from)); });
 }
 
 Tensor reshape(const Tensor& x, std::initializer_list<std::int64_t> sizes) {
@@ -63,13 +63,14 @@ Tensor reshape(const Tensor& x, std::initializer_list<std::int64_t> sizes) {
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b) {
   check_defined("transpose", x);
-  return record("transpose", x.transposed(axis_a, axis_b), {x},
-                [axis_a, axis_b](Backward& g) { g.give(0, g.grad().transposed(axis_a, axis_b).contiguous()); });
+  return record("transpose", x.detached_transpose(axis_a, axis_b), {x}, [axis_a, axis_b](Backward& g) {
+    g.give(0, g.grad().detached_transpose(axis_a, axis_b).detached_contiguous());
+  });
 }
 
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end) {
   check_defined("slice", x);
-  return record("slice", x.sliced(axis, begin, end), {x},
+  return record("slice", x.detached_slice(axis, begin, end), {x},
                 [from = x.shape(), axis = x.shape().normalize_axis(axis), begin](Backward& g) {
                   Tensor whole = Tensor::zeros(from, g.grad().dtype());
                   copy_block(Direction::into_whole, whole, g.grad(), axis, begin);
@@ -107,7 +108,7 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
   Tensor whole = Tensor::empty(first.shape().with(along, total), first.dtype());
   std::int64_t begin = 0;
   for (const Tensor& part : parts) {
-    copy_block(Direction::into_whole, whole, part.contiguous(), along, begin);
+    copy_block(Direction::into_whole, whole, part.detached_contiguous(), along, begin);
     begin += part.size(along);
   }
   return record("concat", whole, parts, [sizes, along](Backward& g) {

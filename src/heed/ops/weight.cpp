@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/memory.h"
+#include "heed/kernels/gemm.h"
 #include "heed/ops/checks.h"
 
 namespace heed {
@@ -20,7 +21,7 @@ class Weight::Form {
     if (!is_made_from(parameter)) {
       matrix_.reset();  // so that its memory serves the new one
       remember(parameter);
-      const Tensor w = parameter.contiguous();
+      const Tensor w = parameter.detached_contiguous();
       const std::int64_t out = w.size(0), in = w.size(1);
       matrix_ = std::allocate_shared<const Matrix>(
           PoolAllocator<Matrix>(),

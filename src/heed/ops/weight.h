@@ -7,10 +7,14 @@
 
 #include <memory>
 
-#include "heed/kernels/gemm.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
+
+namespace kernels {
+template <class T>
+struct Epilogue;  // kernels/gemm.h; {} for none
+}
 
 // Copying copies the handle: copies share packed forms. Any number of threads may multiply by one weight; if several
 // want a form that is not there yet, one makes it and the others wait.
@@ -27,12 +31,12 @@ class Weight {
 
   // y [rows, out] = epilogue(x [rows, in] W^T)
   template <class T>
-  void apply(std::int64_t rows, const T* x, T* y, const kernels::Epilogue<T>& epilogue = {}) const;
+  void apply(std::int64_t rows, const T* x, T* y, const kernels::Epilogue<T>& epilogue) const;
   // dx [rows, in] = epilogue(dy [rows, out] W)
   template <class T>
-  void apply_transposed(std::int64_t rows, const T* dy, T* dx, const kernels::Epilogue<T>& epilogue = {}) const;
+  void apply_transposed(std::int64_t rows, const T* dy, T* dx, const kernels::Epilogue<T>& epilogue) const;
 
-  // For Module::visit, whose visitors may change or replace the tensor, and for ops, which record gradients for it.
+  // For loaders and optimizers, which change or replace the tensor, and for ops, which record gradients for it.
   Tensor& parameter() { return parameter_; }
   const Tensor& parameter() const { return parameter_; }
   // The same without history: what a gradient rule keeps.

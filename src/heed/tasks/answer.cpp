@@ -9,12 +9,30 @@
 #include "heed/ops/loss.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tasks/answer_spans.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 namespace {
 
 constexpr std::int32_t kContext = 1;  // the sequence of the pair that is the context
 constexpr std::int64_t kUsualTokens = 15, kScoredTokens = 30;
+constexpr std::size_t kUsualWindow = 384, kUsualStride = 128;
+
+std::size_t window_of(const TaskSetup& setup, const AnswerOptions& options) {
+  if (options.max_tokens == 0) return std::min(setup.max_tokens, kUsualWindow);
+  const auto wanted = static_cast<std::size_t>(options.max_tokens);
+  HEED_CHECK(wanted <= setup.max_tokens, "[answer] max_tokens is ", wanted, ", but sequences have at most ",
+             setup.max_tokens, " here");
+  return wanted;
+}
+
+std::size_t stride_of(std::size_t window, const AnswerOptions& options) {
+  if (options.stride < 0) return std::min(window / 2, kUsualStride);
+  const auto wanted = static_cast<std::size_t>(options.stride);
+  HEED_CHECK(wanted <= window / 2, "[answer] stride is ", wanted, ", but windows have ", window,
+             " tokens; expected at most half of that");
+  return wanted;
+}
 
 // The span from the beginning of the first token's word to the end of the last one's, as far as the window has them.
 Answer answer_of(const std::string& context, const text::Encoding& window, const TokenSpan& span) {
@@ -89,17 +107,24 @@ class AnswerRun : public TrainableRun {
   AnswerRun(const TaskSetup& setup, const AnswerOptions& options)
       : TrainableRun(setup),
         options_(options),
-        window_tokens_(std::min(setup.max_tokens, static_cast<std::size_t>(options.max_tokens))) {}
+        window_tokens_(window_of(setup, options)),
+        stride_(stride_of(window_tokens_, options)) {}
 
   HeadKind head() const override { return HeadKind::question_answering; }
 
-  std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose) const override {
+  std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
     HEED_CHECK(!row.text.empty() && row.pair && !row.pair->empty(), row.file, ":", row.line, ": the ",
                row.text.empty() ? "question" : "context", " is empty");
-    return samples_of(encoded(shortened(row.text), *row.pair,
-                              {.max_length = window_tokens_,
-                               .stride = std::min(static_cast<std::size_t>(options_.stride), window_tokens_ / 2),
-                               .strategy = text::Truncation::Strategy::only_second}));
+    const std::string question = shortened(row.text);
+    HEED_CHECK(purpose != Purpose::predict || question.size() == row.text.size(), row.place(),
+               ": the question has more than ", window_tokens_ / 2,
+               " tokens, half of a window; expected a shorter one");
+    return samples_of(encoded(
+        question, *row.pair,
+        {.max_length = window_tokens_, .stride = stride_, .strategy = text::Truncation::Strategy::only_second}));
+  }
+  std::size_t cut_after(const Row& row, const std::vector<std::vector<text::Encoding>>&) const override {
+    return shortened(row.text).size() < row.text.size() ? window_tokens_ / 2 : 0;
   }
 
   // classes: first and last token of the answer; 0 and 0 where the window does not hold it whole.
@@ -141,7 +166,7 @@ class AnswerRun : public TrainableRun {
   std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<Answered>(options_); }
 
   void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
-    const Tensor logits = part.logits.contiguous();
+    const Tensor logits = part.logits.detached_contiguous();
     // Several spans of tokens may be the same words.
     const auto wanted = static_cast<std::size_t>(options_.top_k == 1 ? 1 : options_.top_k * 2 + 10);
     std::vector<float> start, end;
@@ -189,27 +214,33 @@ class AnswerRun : public TrainableRun {
   }
 
   AnswerOptions options_;
-  std::size_t window_tokens_;
+  std::size_t window_tokens_, stride_;
 };
 
 }  // namespace
 
 Fields AnswerOptions::fields() {
   Fields list;
-  list.push_back(Field("top_k", top_k, "a list of so many answers").at_least(1).only_for(kForPredict));
+  list.push_back(Field("top_k", top_k, "how many answers to give, best first; more than 1 gives a list")
+                     .at_least(1)
+                     .only_for(kForPredict));
+  list.push_back(Field("max_answer_tokens", max_answer_tokens,
+                       "longest answer in tokens; 0 stands for 15, and for 30 where answers are scored")
+                     .at_least(0));
+  list.push_back(Field("max_tokens", max_tokens,
+                       "tokens of a window over a long context, question included; 0: 384, or what the model allows")
+                     .where([this] { return max_tokens == 0 || max_tokens >= 16; }, "0, or at least 16"));
   list.push_back(
-      Field("max_answer_tokens", max_answer_tokens, "longest answer; 0: 15 tokens, 30 where answers are scored")
-          .at_least(0));
-  list.push_back(
-      Field("max_tokens", max_tokens, "tokens of a window over a long context, question included").at_least(16));
-  list.push_back(Field("stride", stride, "tokens that windows over a long context share").at_least(0));
-  list.push_back(Field("null_answer", null_answer, "some questions have no answer (SQuAD 2): \"\" may be it"));
+      Field("stride", stride, "tokens that windows over a long context share; -1: 128, or half of a small window")
+          .at_least(-1));
+  list.push_back(Field("null_answer", null_answer, "let the answer be \"\" where the text has none (SQuAD 2)"));
   list.push_back(Field("null_threshold", null_threshold,
                        "how far, in logarithms, the score of \"\" must be above that of the best words")
                      .only_for(kForPredict | kForEvaluate));
-  list.push_back(Field("compare", compare, "words (SQuAD) or characters (Chinese, cmrc2018)")
-                     .one_of({"words", "characters"})
-                     .only_for(kForTrain | kForEvaluate));
+  list.push_back(
+      Field("compare", compare, "what answers are compared by: words (SQuAD) or characters (Chinese, cmrc2018)")
+          .one_of({"words", "characters"})
+          .only_for(kForTrain | kForEvaluate));
   return list;
 }
 

@@ -23,9 +23,10 @@ struct Answer {
 struct AnswerOptions {
   std::int64_t top_k = 1;
   std::int64_t max_answer_tokens = 0;  // 0: 15, as HuggingFace; 30 where answers are scored, as SQuAD's program
-  // Long contexts are read in windows of max_tokens, question included, that share `stride` tokens (at most half). A
-  // question longer than half a window is cut.
-  std::int64_t max_tokens = 384, stride = 128;
+  // Long contexts are read in windows of max_tokens, question included, that share `stride` tokens, at most half of
+  // them. 0: 384, or what the model allows if that is less. -1: 128, or half a window if that is less. A question may
+  // have half a window; in data a longer one is cut.
+  std::int64_t max_tokens = 0, stride = -1;
   // Whether "" may be the answer, for models trained on questions without one. It comes before another answer when
   // ln(its score / the other's) is above the threshold.
   bool null_answer = false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "heed/tasks/loaded_model.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 namespace {

@@ -5,14 +5,39 @@
 
 #include "heed/base/error.h"
 #include "heed/ops/loss.h"
+#include "heed/tasks/class_weights.h"
+#include "heed/tasks/label_scores.h"
 #include "heed/tasks/label_set.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 namespace {
 
 enum class Kind { one, several, number };
 
-constexpr const char* kProblemTypes[] = {"single_label_classification", "multi_label_classification", "regression"};
+struct ClassifyOptions {
+  std::string kind = "one";
+  double label_smoothing = 0;
+  std::int64_t top_k = 0;
+  Json class_weights = "none";
+  std::int64_t digits = 4;
+
+  Fields fields() {
+    Fields list;
+    list.push_back(Field("kind", kind, "what a text has: one (label), several (labels) or a number")
+                       .one_of({"one", "several", "number"})
+                       .only_for(kForTrain));
+    list.push_back(Field("label_smoothing", label_smoothing, "share of the target spread over all labels")
+                       .where([this] { return label_smoothing >= 0 && label_smoothing < 1; }, "0 to below 1")
+                       .only_for(kForTrain));
+    list.push_back(Field("top_k", top_k, "how many labels to give, best first; 0 gives all of them")
+                       .at_least(0)
+                       .only_for(kForPredict));
+    list.push_back(class_weights_field(class_weights));
+    list.push_back(digits_field(digits));
+    return list;
+  }
+};
 
 // What a model that is there already was made for; else what the options say.
 Kind kind_of(const TaskSetup& setup, const ClassifyOptions& options) {
@@ -44,36 +69,62 @@ class ClassifyRun : public TrainableRun {
         options_(options),
         kind_(kind_of(setup, options)),
         problem_(setup.labels.empty() ? kProblemTypes[static_cast<std::size_t>(kind_)] : problem_type(setup)),
-        labels_(labels_of(setup)) {}
+        labels_(labels_of(setup)),
+        weights_(options.class_weights) {
+    HEED_CHECK(kind_ == Kind::one || !weights_.wanted(),
+               "classify.class_weights are for kind \"one\", where one label is right");
+  }
 
   HeadKind head() const override { return HeadKind::sequence_classification; }
 
   void learn(const Row& row) override {
-    if (kind_ == Kind::number) return;
+    if (kind_ == Kind::number) return scores_.learn(score_of(row));
     check_labels(row);
-    for (const std::string& label : row.labels) labels_.learn(label);
+    for (const std::string& label : row.labels) {
+      labels_.learn(label);
+      weights_.learn(label);
+    }
+  }
+  void learned() const override {
+    if (kind_ == Kind::number) return scores_.check();
+    if (kind_ == Kind::one) labels_.check_learned();
   }
   std::vector<std::string> labels() const override {
     if (kind_ == Kind::number) return {"score"};
     return labels_.list();
   }
-  void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
+  void set_labels(std::vector<std::string> labels) override {
+    weights_.set_labels(labels);
+    labels_.set(std::move(labels));
+  }
+  std::vector<std::size_t> check(const Row& row) const override {
+    if (kind_ == Kind::number) {
+      score_of(row);
+      return {};
+    }
+    check_labels(row);
+    return labels_.unknown_labels(row);
+  }
 
   Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
     if (kind_ == Kind::number) return {.values = {static_cast<float>(score_of(row))}};
     check_labels(row);
-    if (kind_ == Kind::one) return {.classes = {labels_.index_of(row.labels[0], row)}};
+    if (kind_ == Kind::one) return {.classes = {labels_.find(row.labels[0]).value_or(kNoTarget)}};
     Targets result{.values = std::vector<float>(labels_.size(), 0.0F)};
     for (const std::string& label : row.labels) {
-      result.values[static_cast<std::size_t>(labels_.index_of(label, row))] = 1.0F;
+      if (const auto known = labels_.find(label)) result.values[static_cast<std::size_t>(*known)] = 1.0F;
     }
     return result;
   }
 
   double count(const HeadBatch& part) const override {
-    std::size_t values = 0;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) values += part.targets(i).values.size();
-    return static_cast<double>(kind_ == Kind::one ? part.batch.samples.size() : values);
+    double count = 0;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      const Targets& targets = part.targets(i);
+      count += kind_ == Kind::one ? weights_.sum(targets.classes, part.training)
+                                  : static_cast<double>(targets.values.size());
+    }
+    return count;
   }
 
   Tensor loss(const HeadBatch& part) const override {
@@ -87,7 +138,10 @@ class ClassifyRun : public TrainableRun {
     switch (kind_) {
       case Kind::one:
         return cross_entropy(logits, Tensor::from(classes, {logits.size(0)}),
-                             {.label_smoothing = options_.label_smoothing, .reduction = Reduction::sum});
+                             {.ignore_index = kNoTarget,
+                              .label_smoothing = options_.label_smoothing,
+                              .class_weights = weights_.tensor(part.training),
+                              .reduction = Reduction::sum});
       case Kind::several: return binary_cross_entropy(logits, Tensor::from(values, logits.shape()), Reduction::sum);
       case Kind::number: return mean_squared_error(logits, Tensor::from(values, logits.shape()), Reduction::sum);
     }
@@ -106,6 +160,7 @@ class ClassifyRun : public TrainableRun {
         scores.push_back({names[label], static_cast<float>(values[label])});
       }
       std::ranges::stable_sort(scores, std::greater(), &LabelScore::score);
+      if (options_.top_k > 0) scores.resize(std::min(scores.size(), static_cast<std::size_t>(options_.top_k)));
     }
   }
 
@@ -118,9 +173,7 @@ class ClassifyRun : public TrainableRun {
     }
     check_labels(row);
     auto& expected = all.expected.emplace_back();
-    for (const std::string& label : row.labels) {
-      expected.push_back(labels_[static_cast<std::size_t>(labels_.index_of(label, row))]);
-    }
+    for (const std::string& label : row.labels) expected.push_back(labels_.name_of(label));
     auto& found = all.found.emplace_back();
     for (const LabelScore& each : scores) {
       if (kind_ == Kind::one ? found.empty() : each.score >= 0.5F) found.push_back(each.label);
@@ -143,11 +196,14 @@ class ClassifyRun : public TrainableRun {
 
  private:
   void check_labels(const Row& row) const {
-    HEED_CHECK_AS(bad_format, kind_ == Kind::several || row.labels.size() == 1, row.file, ":", row.line, ": has ",
-                  row.labels.size(), " labels, expected one; which column has it can be set (label)");
+    HEED_CHECK_AS(bad_format, kind_ == Kind::several || row.labels.size() == 1, row.place(), ": has ",
+                  row.labels.size(), " labels, expected one; ",
+                  row.labels.empty() ? "set the column that has it (data.label, --label), or that lines begin with it "
+                                       "(data.label_first, --label-first)"
+                                     : "set classify.kind to several for texts with any number of them");
   }
   static double score_of(const Row& row) {
-    HEED_CHECK_AS(bad_format, row.score, row.file, ":", row.line, ": has no score; its column can be set (score)");
+    HEED_CHECK_AS(bad_format, row.score, row.place(), ": has no score; set its column (data.score, --score)");
     return *row.score;
   }
   static Labels firsts(const std::vector<std::vector<std::string>>& lists) {
@@ -161,59 +217,17 @@ class ClassifyRun : public TrainableRun {
   Kind kind_;
   std::string problem_;  // as config.json calls it
   LabelSet labels_;
+  ClassWeights weights_;
+  ScoreRange scores_;
 };
 
 }  // namespace
-
-Fields ClassifyOptions::fields() {
-  Fields list;
-  list.push_back(Field("kind", kind, "one (label), several (labels), number")
-                     .one_of({"one", "several", "number"})
-                     .only_for(kForTrain));
-  list.push_back(Field("label_smoothing", label_smoothing, "share of the target spread over all labels")
-                     .where([this] { return label_smoothing >= 0 && label_smoothing < 1; }, "0 to below 1")
-                     .only_for(kForTrain));
-  list.push_back(digits_field(digits));
-  return list;
-}
-
-Row row_of(const TextInput& input) {
-  return {.text = input.text, .pair = input.pair};
-}
-
-std::string problem_type(const TaskSetup& setup) {
-  if (setup.head == HeadKind::next_sentence) return kProblemTypes[0];
-  const std::string where = setup.name + ": config.json";
-  const auto type = json_optional<std::string>(setup.config, "problem_type", "", where);
-  HEED_CHECK_AS(bad_format, type.empty() || std::ranges::find(kProblemTypes, type) != std::end(kProblemTypes), where,
-                ": problem_type is \"", type,
-                "\", expected single_label_classification, multi_label_classification or regression");
-  return type;
-}
-
-std::vector<double> label_scores(std::string_view problem_type, std::span<const float> logits) {
-  std::vector<double> values(logits.begin(), logits.end());
-  if (problem_type == "regression") return values;
-  // HuggingFace's rule for its text-classification pipeline.
-  if (problem_type == "multi_label_classification" || logits.size() == 1) {
-    for (double& value : values) value = 1 / (1 + std::exp(-value));
-  } else {
-    softmax_in_place(values);
-  }
-  return values;
-}
-
-Json to_json(const std::vector<LabelScore>& scores) {
-  Json list = Json::array();
-  for (const LabelScore& each : scores) list.push_back({{"label", each.label}, {"score", each.score}});
-  return list;
-}
 
 std::vector<std::vector<LabelScore>> classify(const LoadedModel& model, const std::vector<TextInput>& inputs) {
   std::vector<Row> rows;
   rows.reserve(inputs.size());
   for (const TextInput& input : inputs) rows.push_back(row_of(input));
-  return results_of(run_task(model, *model.make(classify_task()), std::move(rows)), &ScoredLabels::scores);
+  return results_of(run_task(model, *make_task(model, classify_task()), std::move(rows)), &ScoredLabels::scores);
 }
 
 const Task& classify_task() {

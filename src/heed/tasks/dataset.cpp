@@ -1,5 +1,6 @@
 #include "heed/tasks/dataset.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "heed/base/error.h"
@@ -31,7 +32,7 @@ bool Dataset::next_row(std::size_t file, std::vector<Row>& row) {
   while (readers[0]->next(row[0])) {
     bool whole = true;
     for (std::size_t head = 1; head < readers.size(); ++head) {
-      // A head whose reader skipped this row, as malformed, is behind it by now.
+      // A head whose reader skipped this row, as malformed, is past it by now.
       while (row[head].line < row[0].line || row[head].file != row[0].file) {
         if (!readers[head]->next(row[head])) return false;
       }
@@ -46,20 +47,27 @@ void Dataset::for_each_row(const std::function<void(const std::vector<Row>&)>& u
   for (std::size_t file = 0; file < readers_.size(); ++file) {
     for (auto& reader : readers_[file]) reader->seek(0);
     std::vector<Row> row;
-    while (next_row(file, row)) use(row);
+    while (next_row(file, row)) {
+      if (!keep_ || keep_(row[0])) use(row);
+    }
   }
 }
 
 void Dataset::index(const std::function<void(double)>& progress) {
   lengths_.clear();
   places_.clear();
-  rows_ = 0;
+  rows_ = cut_rows_ = cut_after_ = 0;
   for (std::size_t file = 0; file < readers_.size(); ++file) {
     for (auto& reader : readers_[file]) reader->seek(0);
     RowReader& main = *readers_[file][0];
     std::vector<Row> row;
     for (std::uint64_t position = main.position(); next_row(file, row); position = main.position()) {
+      if (keep_ && !keep_(row[0])) continue;
       const auto samples = tasks_[0]->encode(row[0], purpose_);
+      if (const std::size_t cut = tasks_[0]->cut_after(row[0], samples); cut > 0) {
+        ++cut_rows_;
+        cut_after_ = std::max(cut_after_, cut);
+      }
       for (std::size_t window = 0; window < samples.size(); ++window) {
         places_.push_back({position, static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(rows_),
                            static_cast<std::uint32_t>(window)});
@@ -78,10 +86,14 @@ std::int64_t Dataset::tokens() const {
   return std::accumulate(lengths_.begin(), lengths_.end(), std::int64_t{0});
 }
 
-std::size_t Dataset::bad_rows() const {
-  std::size_t count = 0;
-  for (const auto& readers : readers_) count += readers[0]->bad_rows().count;
-  return count;
+BadRows Dataset::bad_rows() const {
+  BadRows all;
+  for (const auto& readers : readers_) {
+    const BadRows& bad = readers[0]->bad_rows();
+    all.count += bad.count;
+    std::ranges::copy(bad.messages, std::back_inserter(all.messages));
+  }
+  return all;
 }
 
 Sample Dataset::sample(std::size_t number, std::uint64_t seed, std::int64_t epoch) {

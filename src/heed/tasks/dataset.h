@@ -21,6 +21,8 @@ class Dataset {
   // sources[file][head]: each file is opened once per head, with its columns.
   Dataset(const std::vector<std::vector<DataSource>>& sources, const TaskList& tasks, Purpose purpose);
 
+  // From now on it has only the rows for which keep(row), asked of the main head's, is true.
+  void keep_rows(std::function<bool(const Row&)> keep) { keep_ = std::move(keep); }
   // Calls use(rows) for each row, one Row per head, from the first to the last.
   void for_each_row(const std::function<void(const std::vector<Row>&)>& use);
   // Makes the list of samples; progress(share done). Must come before what follows.
@@ -30,7 +32,10 @@ class Dataset {
   std::span<const std::uint32_t> lengths() const { return lengths_; }  // in tokens
   std::int64_t tokens() const;
   std::size_t rows() const { return rows_; }
-  std::size_t bad_rows() const;
+  BadRows bad_rows() const;
+  // Rows whose text was cut, and after how many tokens.
+  std::size_t cut_rows() const { return cut_rows_; }
+  std::size_t cut_after() const { return cut_after_; }
   // `seed` and `epoch` make the random choices of tasks that have any.
   Sample sample(std::size_t number, std::uint64_t seed, std::int64_t epoch);
   Batch batch(std::span<const std::uint32_t> numbers, std::uint64_t seed, std::int64_t epoch, const ModelInfo& model);
@@ -48,7 +53,8 @@ class Dataset {
   std::vector<std::vector<std::unique_ptr<RowReader>>> readers_;  // [file][head]
   std::vector<std::uint32_t> lengths_;
   std::vector<Place> places_;
-  std::size_t rows_ = 0;
+  std::size_t rows_ = 0, cut_rows_ = 0, cut_after_ = 0;
+  std::function<bool(const Row&)> keep_{};
 };
 
 }  // namespace heed

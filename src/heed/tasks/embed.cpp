@@ -13,44 +13,12 @@
 #include "heed/ops/normalize.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/shape_ops.h"
+#include "heed/tasks/embed_plan.h"
+#include "heed/tasks/label_set.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 namespace {
-
-using SentencePooling = SentenceEmbedding::Pooling;
-
-constexpr double kLeastLength = 1e-12;  // a vector of zeros stays one
-constexpr std::pair<std::string_view, SentencePooling> kPoolings[] = {
-    {"cls", SentencePooling::cls}, {"mean", SentencePooling::mean}, {"max", SentencePooling::max}};
-
-SentencePooling pooling_named(std::string_view name) {
-  for (const auto& [known, pooling] : kPoolings) {
-    if (name == known) return pooling;
-  }
-  fail(ErrorKind::invalid_argument, "[embed] pooling is \"", name, "\", expected cls, mean or max");
-}
-
-std::string prompt_text(const SentenceEmbedding& settings, const std::optional<std::string>& asked) {
-  const std::string name = asked ? *asked : settings.default_prompt_name.value_or("");
-  if (name.empty()) return "";
-  const auto found = settings.prompts.find(name);
-  std::string known;
-  for (const auto& [each, text] : settings.prompts) known += (known.empty() ? "" : ", ") + each;
-  HEED_CHECK(found != settings.prompts.end(), "[embed] the folder has no prompt \"", name, "\"; it has ",
-             known.empty() ? "none" : known);
-  return found->second;
-}
-
-// The tokens after the first `count` of each sequence.
-Packed without_first(const Tensor& hidden, const Offsets& offsets, std::int64_t count) {
-  std::vector<std::int64_t> rows, lengths;
-  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
-    const std::int64_t first = std::min(offsets.begin(b) + count, offsets.end(b));
-    for (std::int64_t t = first; t < offsets.end(b); ++t) rows.push_back(t);
-    lengths.push_back(offsets.end(b) - first);
-  }
-  return Packed(embedding(hidden, Tensor::from(rows, {static_cast<std::int64_t>(rows.size())})), Offsets(lengths));
-}
 
 // Vectors of the first texts and of the second ones, [B, C] each, of length 1; samples have two sequences.
 std::pair<Tensor, Tensor> unit_pairs(const Tensor& vectors) {
@@ -76,6 +44,7 @@ class Embedded : public Finding {
     }
     return text + "]}";
   }
+  std::span<const float> vector() const override { return vectors.at(0); }
   std::vector<std::vector<float>> vectors{};
   bool nearest = false;  // whether the first text's own pair is the nearest of the batch
 };
@@ -87,22 +56,37 @@ class EmbedRun : public TrainableRun {
 
   HeadKind head() const override { return HeadKind::none; }
 
-  // Without a loss that is asked for, scores decide: they are what the cosines should be.
+  // Without a loss that is asked for, the first row decides: scores are what the cosines should be.
   void learn(const Row& row) override {
-    if (options_.loss.empty() && row.score) contrastive_ = false;
-    HEED_CHECK_AS(
-        bad_format, options_.loss != "contrastive" || !row.score, row.file, ":", row.line,
-        ": has a score, but the contrastive loss takes every pair for a right one; set the loss to cosine, or "
-        "leave the score out");
+    if (!learned_ && options_.loss.empty()) contrastive_ = !row.score;
+    learned_ = true;
+    check(row);
+    if (row.score) scores_.learn(*row.score);
+  }
+  void learned() const override {
+    if (!contrastive_) scores_.check();
+  }
+  std::vector<std::size_t> check(const Row& row) const override {
+    if (!is_contrastive(row)) {
+      HEED_CHECK_AS(bad_format, row.score, row.place(),
+                    ": has no score, which the cosine loss needs; set its column (data.score, --score)");
+      return {};
+    }
+    const bool wrong = row.labels.size() == 1 && (row.labels[0] == "0" || row.labels[0] == "false");
+    HEED_CHECK_AS(bad_format, !row.score && !wrong, row.place(), ": has ",
+                  row.score ? "a score" : "the label " + row.labels[0],
+                  ", but the contrastive loss takes every pair for a right one; keep the right pairs alone, or set "
+                  "data.score to that column and embed.loss to cosine");
+    return {};
   }
 
   std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
-    HEED_CHECK_AS(bad_format, row.pair || purpose == Purpose::predict, row.file, ":", row.line,
-                  ": has no second text; its column can be set (pair)");
+    HEED_CHECK_AS(bad_format, row.pair || purpose == Purpose::predict, row.place(),
+                  ": has no second text; set its column (data.pair, --pair)");
     std::vector<std::vector<text::Encoding>> samples(1);
     const auto add = [&](const std::string& text) {
       samples[0].push_back(encoded(plan_.prompt + text, {.max_length = plan_.max_tokens}));
-      samples[0].back().overflowing.clear();
+      samples[0].back().drop_windows();
     };
     add(row.text);
     if (row.pair) add(*row.pair);
@@ -111,8 +95,8 @@ class EmbedRun : public TrainableRun {
 
   // values: the cosine that a score stands for.
   Targets targets(const Row& row, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
+    check(row);
     if (is_contrastive(row)) return {};
-    HEED_CHECK_AS(bad_format, row.score, row.file, ":", row.line, ": has no score; its column can be set (score)");
     return {.values = {static_cast<float>(*row.score / options_.score_range)}};
   }
 
@@ -133,7 +117,11 @@ class EmbedRun : public TrainableRun {
                            Tensor::from(own, {pairs}), {.reduction = Reduction::sum});
     }
     std::vector<float> scores;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) scores.push_back(part.targets(i).values.at(0));
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      HEED_CHECK_AS(bad_format, !part.targets(i).values.empty(), part.row(i).place(),
+                    ": has no score, others have one");
+      scores.push_back(part.targets(i).values[0]);
+    }
     return mean_squared_error(sum(multiply(first, second), 1), Tensor::from(scores, {pairs}), Reduction::sum);
   }
 
@@ -173,7 +161,7 @@ class EmbedRun : public TrainableRun {
   // sentence-transformers' description: the model, how its vectors become one, and that it has length 1.
   void save_files(const std::filesystem::path& folder, const ModelInfo& model) const override {
     const auto write = [&](const char* name, const Json& value) {
-      std::filesystem::create_directories((folder / name).parent_path());
+      make_folder((folder / name).parent_path());
       replace_file(folder / name, value.dump(2) + "\n");
     };
     write("modules.json",
@@ -182,16 +170,14 @@ class EmbedRun : public TrainableRun {
            {{"idx", 2}, {"name", "2"}, {"path", "2_Normalize"}, {"type", "sentence_transformers.models.Normalize"}}});
     write("sentence_bert_config.json", {{"max_seq_length", setup_.max_tokens}, {"do_lower_case", false}});
     write("1_Pooling/config.json", {{"word_embedding_dimension", model.hidden_size},
-                                    {"pooling_mode_cls_token", plan_.pooling == SentencePooling::cls},
-                                    {"pooling_mode_mean_tokens", plan_.pooling == SentencePooling::mean},
-                                    {"pooling_mode_max_tokens", plan_.pooling == SentencePooling::max},
+                                    {"pooling_mode_cls_token", plan_.pooling == SentenceEmbedding::Pooling::cls},
+                                    {"pooling_mode_mean_tokens", plan_.pooling == SentenceEmbedding::Pooling::mean},
+                                    {"pooling_mode_max_tokens", plan_.pooling == SentenceEmbedding::Pooling::max},
                                     {"pooling_mode_mean_sqrt_len_tokens", false}});
   }
 
  private:
-  bool is_contrastive(const Row& row) const {
-    return options_.loss.empty() ? !row.score : options_.loss == "contrastive";
-  }
+  bool is_contrastive(const Row& row) const { return learned_ || !options_.loss.empty() ? contrastive_ : !row.score; }
   static void find_nearest(Embedded& own, std::span<Finding* const> all) {
     const double least = cosine(own.vectors[0], own.vectors[1]);
     own.nearest = std::ranges::none_of(all, [&](const Finding* other) {
@@ -201,18 +187,22 @@ class EmbedRun : public TrainableRun {
 
   EmbedOptions options_;
   EmbedPlan plan_;
-  bool contrastive_;
+  bool contrastive_, learned_ = false;
+  ScoreRange scores_;
 };
 
 }  // namespace
 
 Fields EmbedOptions::fields() {
   Fields list;
-  list.push_back(Field("pooling", pooling, "mean, cls or max; default: what the model's folder says, else mean")
-                     .one_of({"", "mean", "cls", "max"}));
-  list.push_back(Field("normalize", normalize, "vectors of length 1; default: what the model's folder says")
+  list.push_back(
+      Field("pooling", pooling,
+            "how tokens become one vector: mean, cls or max; default: what the model's folder says, else mean")
+          .one_of({"", "mean", "cls", "max"}));
+  list.push_back(Field("normalize", normalize, "scale vectors to length 1; default: what the model's folder says")
                      .only_for(kForPredict));
-  list.push_back(Field("prompt", prompt, "name of one of the folder's prompts").only_for(kForPredict | kForEvaluate));
+  list.push_back(Field("prompt", prompt, "name of the prompt to put before each text, one of the model's folder")
+                     .only_for(kForPredict | kForEvaluate));
   list.push_back(
       Field("loss", loss,
             "contrastive (the other pairs of the batch are wrong) or cosine (data.score); default: cosine if "
@@ -227,42 +217,6 @@ Fields EmbedOptions::fields() {
   return list;
 }
 
-EmbedPlan::EmbedPlan(const TaskSetup& setup, const EmbedOptions& options) {
-  const SentenceEmbedding settings = setup.sentence_embedding.value_or(SentenceEmbedding{});
-  pooling = options.pooling.empty() ? settings.pooling : pooling_named(options.pooling);
-  normalize = options.normalize.value_or(settings.normalize);
-  prompt = prompt_text(settings, options.prompt);
-  const auto limit =
-      static_cast<std::size_t>(settings.max_tokens.value_or(static_cast<std::int64_t>(setup.max_tokens)));
-  max_tokens = std::min(limit, setup.max_tokens);
-  if (settings.include_prompt || prompt.empty() || pooling == SentencePooling::cls) return;
-  // sentence-transformers' rule: as many as the prompt has by itself, without the special token after it.
-  const text::Truncation cut{.max_length = max_tokens};
-  skipped_tokens = static_cast<std::int64_t>(setup.tokenizer.encode(prompt, {.truncation = cut}).size()) - 1;
-}
-
-Tensor EmbedPlan::pool(const Tensor& hidden, const Offsets& offsets) const {
-  const Packed seen = skipped_tokens > 0 ? without_first(hidden, offsets, skipped_tokens) : Packed(hidden, offsets);
-  switch (pooling) {
-    case SentencePooling::cls: return first_tokens(seen.values, seen.offsets);
-    case SentencePooling::mean: return heed::pool(seen, Pooling::mean);
-    case SentencePooling::max: return heed::pool(seen, Pooling::max);
-  }
-  fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
-}
-
-std::vector<float> EmbedPlan::finished(std::span<const float> row) const {
-  std::vector<float> vector(row.begin(), row.end());
-  if (!normalize) return vector;
-  const double length = std::max(std::sqrt(dot(row, row)), kLeastLength);
-  for (float& value : vector) value = static_cast<float>(static_cast<double>(value) / length);
-  return vector;
-}
-
-std::string_view to_string(SentencePooling pooling) {
-  return kPoolings[static_cast<std::size_t>(pooling)].first;
-}
-
 double dot(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
@@ -270,7 +224,7 @@ double dot(std::span<const float> a, std::span<const float> b) {
 }
 
 double cosine(std::span<const float> a, std::span<const float> b) {
-  return dot(a, b) / std::max(std::sqrt(dot(a, a)) * std::sqrt(dot(b, b)), kLeastLength);
+  return dot(a, b) / std::max(std::sqrt(dot(a, a)) * std::sqrt(dot(b, b)), 1e-12);
 }
 
 Tensor embed(const LoadedModel& model, const std::vector<std::string>& texts, const EmbedOptions& options) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "heed/tasks/loaded_model.h"
+#include "heed/tensor/tensor.h"
 
 namespace heed {
 
@@ -19,23 +21,6 @@ struct EmbedOptions {
   double scale = 20, score_range = 5;
   Fields fields();
 };
-
-// The options with what the folder says filled in.
-struct EmbedPlan {
-  EmbedPlan(const TaskSetup& setup, const EmbedOptions& options);
-
-  SentenceEmbedding::Pooling pooling = SentenceEmbedding::Pooling::mean;
-  bool normalize = false;
-  std::string prompt{};             // put before each text
-  std::int64_t skipped_tokens = 0;  // at the beginning of each text: of a prompt that is not pooled
-  std::size_t max_tokens = 0;       // of prompt and text
-
-  // One row per text: hidden [N, C] to [B, C].
-  Tensor pool(const Tensor& hidden, const Offsets& offsets) const;
-  // A row of pool(), of length 1 if that is wanted; zeros stay zeros.
-  std::vector<float> finished(std::span<const float> row) const;
-};
-std::string_view to_string(SentenceEmbedding::Pooling pooling);
 
 // <a, b>, summed in f64, and that by the lengths of both.
 double dot(std::span<const float> a, std::span<const float> b);

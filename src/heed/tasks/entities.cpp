@@ -125,15 +125,4 @@ std::vector<Entity> merge_windows(std::vector<Entity> entities) {
   return merged;
 }
 
-Json to_json(const std::vector<Entity>& entities) {
-  Json list = Json::array();
-  for (const Entity& entity : entities) {
-    Json item = {{"score", entity.score}, {"word", entity.word}, {"start", entity.start}, {"end", entity.end}};
-    item[entity.index ? "entity" : "entity_group"] = entity.label;
-    if (entity.index) item["index"] = *entity.index;
-    list.push_back(std::move(item));
-  }
-  return list;
-}
-
 }  // namespace heed

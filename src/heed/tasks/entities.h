@@ -2,14 +2,13 @@
 // pipeline, with words as the tokenizer splits them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "heed/base/json.h"
 
 namespace heed {
 
@@ -31,9 +30,6 @@ struct Entity {
   std::int64_t start = 0, end = 0;     // characters (code points) of the text
   std::optional<std::size_t> index{};  // of the token, with Aggregation::none
 };
-
-// [{"entity_group", "score", "word", "start", "end"}, ...]; with Aggregation::none "entity" and "index".
-Json to_json(const std::vector<Entity>& entities);
 
 struct TagToken {
   std::string text;

@@ -1,4 +1,4 @@
-// From right answers and predictions to metrics: one function a kind of answer, for the trainer and for `heed eval`.
+// From right answers and predictions to metrics: one function per kind of answer, for the trainer and for `heed eval`.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ Json to_json(const Evaluation& evaluation);
 
 // accuracy, f1_macro, f1_weighted, matthews. The report pictures the confusion of up to 100 labels.
 Evaluation evaluate_labels(const Labels& expected, const Labels& found, int digits = 4);
-// Any number of labels a text: f1_micro, f1_macro.
+// Any number of labels per text: f1_micro, f1_macro.
 Evaluation evaluate_label_sets(const std::vector<Labels>& expected, const std::vector<Labels>& found, int digits = 4);
 // pearson, spearman; of at least two numbers.
 Evaluation evaluate_numbers(std::span<const double> expected, std::span<const double> found);

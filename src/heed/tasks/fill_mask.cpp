@@ -8,6 +8,7 @@
 #include "heed/ops/gather.h"
 #include "heed/ops/loss.h"
 #include "heed/tasks/metrics_ranking.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 namespace {
@@ -50,7 +51,7 @@ class MlmRun : public TrainableRun {
     if (purpose == Purpose::predict) {
       HEED_CHECK(std::ranges::count(encoding.ids, mask_) > 0, "[fill-mask] the text has no ",
                  setup_.special.text("mask_token"), ": \"", row.text, "\"");
-      encoding.overflowing.clear();
+      encoding.drop_windows();
       return samples_of(std::move(encoding));
     }
     auto samples = samples_of(std::move(encoding));
@@ -214,7 +215,8 @@ class MlmRun : public TrainableRun {
 
 Fields MlmOptions::fields() {
   Fields list;
-  list.push_back(Field("top_k", top_k, "how many words").at_least(1).only_for(kForPredict));
+  list.push_back(
+      Field("top_k", top_k, "how many words to give for each mask, best first").at_least(1).only_for(kForPredict));
   list.push_back(Field("probability", probability, "share of tokens to predict: 80 % masked, 10 % random, 10 % kept")
                      .where([this] { return probability > 0 && probability < 1; }, "between 0 and 1")
                      .only_for(kForTrain | kForEvaluate));
@@ -226,7 +228,7 @@ Fields MlmOptions::fields() {
 std::vector<FilledText> fill_mask(const LoadedModel& model, const std::vector<std::string>& texts, std::int64_t top_k) {
   std::vector<Row> rows;
   for (const std::string& text : texts) rows.push_back({.text = text});
-  return results_of(run_task(model, *model.make(mlm_task(), {{"top_k", top_k}}), std::move(rows)), &Filled::text);
+  return results_of(run_task(model, *make_task(model, mlm_task(), {{"top_k", top_k}}), std::move(rows)), &Filled::text);
 }
 
 const Task& mlm_task() {

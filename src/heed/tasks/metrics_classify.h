@@ -13,7 +13,7 @@ namespace heed {
 using Labels = std::vector<std::string>;
 
 ScoreReport classification_report(const Labels& expected, const Labels& found);
-// Any number of labels a text.
+// Any number of labels per text.
 ScoreReport classification_report(const std::vector<Labels>& expected, const std::vector<Labels>& found);
 
 struct ConfusionMatrix {

@@ -45,7 +45,7 @@ bool matches(std::string_view rules, const Tag& before, const Tag& here) {
   return false;
 }
 
-// conlleval takes what stands behind the first dash as the type, strict schemes the tag less its prefix and dashes.
+// conlleval takes what stands after the first dash as the type, strict schemes the tag less its prefix and dashes.
 Tag split_tag(const std::string& text, const EntityOptions& options) {
   HEED_CHECK(!text.empty(), "[entities_of] a tag is empty");
   Tag tag{options.suffix ? text.back() : text.front(),

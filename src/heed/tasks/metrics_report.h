@@ -20,7 +20,7 @@ struct Scores {
 
 struct ScoreReport {
   std::vector<Scores> classes;   // by name
-  std::vector<Scores> averages;  // micro, macro, weighted; for several labels a text also samples
+  std::vector<Scores> averages;  // micro, macro, weighted; for several labels per text also samples
   // Each text has one label and gets one: the micro averages are all the accuracy, and are printed as such.
   bool micro_is_accuracy = false;
 

@@ -6,16 +6,28 @@
 #include "heed/tasks/classify.h"
 #include "heed/tasks/embed.h"
 #include "heed/tasks/fill_mask.h"
+#include "heed/tasks/generate.h"
+#include "heed/tasks/lm.h"
 #include "heed/tasks/rerank.h"
 #include "heed/tasks/similarity.h"
 #include "heed/tasks/tag.h"
+#include "heed/tasks/task.h"
+#include "heed/tasks/zero_shot.h"
 
 namespace heed {
 namespace {
 
+// "id, comment": what a request has, for those who look for what it lacks.
+std::string names_of(const Json& request) {
+  std::string list;
+  for (const auto& [name, value] : request.items()) list += (list.empty() ? "" : ", ") + name;
+  return list.empty() ? "nothing" : list;
+}
+
 std::vector<const Task*>& table() {
-  static std::vector<const Task*> list = {&classify_task(), &tag_task(),    &mlm_task(),       &answer_task(),
-                                          &embed_task(),    &rerank_task(), &similarity_task()};
+  static std::vector<const Task*> list = {&classify_task(), &tag_task(),    &mlm_task(),        &answer_task(),
+                                          &embed_task(),    &rerank_task(), &similarity_task(), &zero_shot_task(),
+                                          &generate_task(), &lm_task()};
   return list;
 }
 
@@ -52,6 +64,14 @@ std::string trainable_tasks() {
   return list;
 }
 
+std::string supported_verbs(const Model& model) {
+  std::string list;
+  for (const Task* task : table()) {
+    if (task->supports(model)) list += (list.empty() ? "" : ", ") + task->verb;
+  }
+  return list;
+}
+
 const Task* usual_task(const Model& model) {
   const auto made_for = [&](const Task* task) { return task->trains() && task->head == model.head(); };
   if (const auto found = std::ranges::find_if(table(), made_for); found != table().end()) return *found;
@@ -66,7 +86,8 @@ Row request_row(const Task& task, const Json& request, const std::string& where)
   for (const RequestField& field : task.request) {
     const Json* given = detail::json_find(request, field.name, where);
     if (!given || given->is_null()) {
-      HEED_CHECK_AS(bad_format, field.optional, where, ": ", field.name, " is missing: ", field.help);
+      HEED_CHECK_AS(bad_format, field.optional, where, ": ", field.name, " is missing (", field.help, "); there is ",
+                    names_of(request));
       continue;
     }
     any = true;
@@ -79,10 +100,12 @@ Row request_row(const Task& task, const Json& request, const std::string& where)
       case RowField::pair: row.pair = text(); break;
       case RowField::texts: row.texts = list(); break;
       case RowField::words: row.words = list(); break;
+      case RowField::messages: row.messages = given->dump(); break;
       default: fail(ErrorKind::internal, "[", task.name, "] requests have no ", field.name);
     }
   }
-  HEED_CHECK_AS(bad_format, any, where, ": ", task.request.back().name, " is missing: ", task.request.back().help);
+  HEED_CHECK_AS(bad_format, any, where, ": ", task.request.back().name, " is missing (", task.request.back().help,
+                "); there is ", names_of(request));
   return row;
 }
 

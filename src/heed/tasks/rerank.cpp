@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
-#include "heed/tasks/classify.h"
+#include "heed/tasks/label_scores.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 namespace {
@@ -30,16 +31,16 @@ class Ranking : public Finding {
   std::vector<RankedText> ranked{};
 };
 
-class RerankRun : public TaskRun {
+class RerankRun : public BatchedRun {
  public:
-  explicit RerankRun(const TaskSetup& setup) : TaskRun(setup), problem_(problem_type(setup)) {}
+  explicit RerankRun(const TaskSetup& setup) : BatchedRun(setup), problem_(problem_type(setup)) {}
 
   // A sample per text, in their order.
   std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose) const override {
     std::vector<std::vector<text::Encoding>> samples;
     for (const std::string& text : row.texts) {
       samples.push_back({encoded(row.text, text, {.max_length = setup_.max_tokens})});
-      samples.back()[0].overflowing.clear();
+      samples.back()[0].drop_windows();
     }
     return samples;
   }
@@ -60,7 +61,7 @@ class RerankRun : public TaskRun {
 std::vector<RankedText> rerank(const LoadedModel& model, const std::string& query,
                                const std::vector<std::string>& texts) {
   Row row{.text = query, .texts = texts};
-  return results_of(run_task(model, *model.make(rerank_task()), {std::move(row)}), &Ranking::ranked).front();
+  return results_of(run_task(model, *make_task(model, rerank_task()), {std::move(row)}), &Ranking::ranked).front();
 }
 
 const Task& rerank_task() {

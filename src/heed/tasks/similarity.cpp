@@ -1,5 +1,8 @@
 #include "heed/tasks/similarity.h"
 
+#include "heed/tasks/embed_plan.h"
+#include "heed/tasks/run_task.h"
+
 namespace heed {
 namespace {
 
@@ -16,17 +19,17 @@ class Alike : public Finding {
   std::vector<float> cosines{};
 };
 
-class SimilarityRun : public TaskRun {
+class SimilarityRun : public BatchedRun {
  public:
   SimilarityRun(const TaskSetup& setup, const SimilarityOptions& options)
-      : TaskRun(setup), plan_(setup, {.pooling = options.pooling, .prompt = options.prompt}) {}
+      : BatchedRun(setup), plan_(setup, {.pooling = options.pooling, .prompt = options.prompt}) {}
 
   // A sample per text: the source, then the others.
   std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose) const override {
     std::vector<std::vector<text::Encoding>> samples;
     const auto add = [&](const std::string& text) {
       samples.push_back({encoded(plan_.prompt + text, {.max_length = plan_.max_tokens})});
-      samples.back()[0].overflowing.clear();
+      samples.back()[0].drop_windows();
     };
     add(row.text);
     for (const std::string& text : row.texts) add(text);
@@ -56,9 +59,11 @@ class SimilarityRun : public TaskRun {
 
 Fields SimilarityOptions::fields() {
   Fields list;
-  list.push_back(Field("pooling", pooling, "mean, cls or max; default: what the model's folder says, else mean")
-                     .one_of({"", "mean", "cls", "max"}));
-  list.push_back(Field("prompt", prompt, "name of one of the folder's prompts"));
+  list.push_back(
+      Field("pooling", pooling,
+            "how tokens become one vector: mean, cls or max; default: what the model's folder says, else mean")
+          .one_of({"", "mean", "cls", "max"}));
+  list.push_back(Field("prompt", prompt, "name of the prompt to put before each text, one of the model's folder"));
   return list;
 }
 

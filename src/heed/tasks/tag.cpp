@@ -5,11 +5,25 @@
 
 #include "heed/base/error.h"
 #include "heed/ops/loss.h"
+#include "heed/tasks/class_weights.h"
 #include "heed/tasks/label_set.h"
+#include "heed/tasks/run_task.h"
 #include "heed/tasks/word_places.h"
 
 namespace heed {
 namespace {
+
+// [{"entity_group", "score", "word", "start", "end"}, ...]; with Aggregation::none "entity" and "index".
+Json to_json(const std::vector<Entity>& entities) {
+  Json list = Json::array();
+  for (const Entity& entity : entities) {
+    Json item = {{"score", entity.score}, {"word", entity.word}, {"start", entity.start}, {"end", entity.end}};
+    item[entity.index ? "entity" : "entity_group"] = entity.label;
+    if (entity.index) item["index"] = *entity.index;
+    list.push_back(std::move(item));
+  }
+  return list;
+}
 
 // A row of words gets a label per word, a text gets entities.
 class Tagged : public Finding {
@@ -55,13 +69,20 @@ class Tagged : public Finding {
   std::size_t stride;
 };
 
+// Those that only training has come on top.
+struct TagSettings : TagOptions {
+  Json class_weights = "none";
+  Fields fields();
+};
+
 class TagRun : public TrainableRun {
  public:
-  TagRun(const TaskSetup& setup, const TagOptions& options)
+  TagRun(const TaskSetup& setup, const TagSettings& options)
       : TrainableRun(setup),
         options_(options),
         aggregation_(aggregation_named(options.aggregation)),
-        stride_(options.stride < 0 ? setup.max_tokens / 4 : static_cast<std::size_t>(options.stride)) {
+        stride_(options.stride < 0 ? setup.max_tokens / 4 : static_cast<std::size_t>(options.stride)),
+        weights_(options.class_weights) {
     if (!setup.labels.empty()) labels_ = LabelSet(setup.labels);
   }
 
@@ -69,11 +90,20 @@ class TagRun : public TrainableRun {
   void learn(const Row& row) override {
     for (const std::string& label : row.labels) {
       labels_.learn(label);
+      weights_.learn(label);
       if (options_.all_tokens && label.starts_with("B-")) labels_.learn(inside_of(label));
     }
   }
   std::vector<std::string> labels() const override { return labels_.list(); }
-  void set_labels(std::vector<std::string> labels) override { labels_.set(std::move(labels)); }
+  void learned() const override { labels_.check_learned(); }
+  void set_labels(std::vector<std::string> labels) override {
+    weights_.set_labels(labels);
+    labels_.set(std::move(labels));
+  }
+  std::vector<std::size_t> check(const Row& row) const override {
+    check_words(row);
+    return labels_.unknown_labels(row);
+  }
 
   std::string text_of(const Row& row) const override { return row.words.empty() ? row.text : join_words(row.words); }
   // Training has windows side by side, so that no word is learned twice.
@@ -85,8 +115,7 @@ class TagRun : public TrainableRun {
   // classes: one per token. The first token of a word carries its label; the others have none unless wanted.
   Targets targets(const Row& row, const std::string& text, std::vector<text::Encoding>& sequences,
                   const SampleDraw&) const override {
-    HEED_CHECK_AS(bad_format, row.words.size() == row.labels.size(), row.file, ":", row.line, ": ", row.words.size(),
-                  " words and ", row.labels.size(), " labels");
+    check_words(row);
     const text::Encoding& tokens = sequences[0];
     Targets result{.classes = std::vector<std::int64_t>(tokens.size(), kNoTarget)};
     const auto words = word_of_tokens(tokens, word_places(row, text));
@@ -95,9 +124,9 @@ class TagRun : public TrainableRun {
       if (!words[t]) continue;
       const std::string& label = row.labels[*words[t]];
       if (words[t] != last) {
-        result.classes[t] = class_of(label, row);
+        result.classes[t] = class_of(label);
       } else if (options_.all_tokens) {
-        result.classes[t] = class_of(continued(label), row);
+        result.classes[t] = class_of(continued(label));
       }
       last = words[t];
     }
@@ -105,11 +134,11 @@ class TagRun : public TrainableRun {
   }
 
   double count(const HeadBatch& part) const override {
-    std::ptrdiff_t labelled = 0;
+    double count = 0;
     for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
-      labelled += std::ranges::count_if(part.targets(i).classes, [](std::int64_t label) { return label != kNoTarget; });
+      count += weights_.sum(part.targets(i).classes, part.training);
     }
-    return static_cast<double>(labelled);
+    return count;
   }
 
   Tensor loss(const HeadBatch& part) const override {
@@ -117,8 +146,9 @@ class TagRun : public TrainableRun {
     for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
       std::ranges::copy(part.targets(i).classes, std::back_inserter(classes));
     }
-    return cross_entropy(part.logits, Tensor::from(classes, {part.logits.size(0)}),
-                         {.ignore_index = kNoTarget, .reduction = Reduction::sum});
+    return cross_entropy(
+        part.logits, Tensor::from(classes, {part.logits.size(0)}),
+        {.ignore_index = kNoTarget, .class_weights = weights_.tensor(part.training), .reduction = Reduction::sum});
   }
 
   std::unique_ptr<Finding> begin(const Row& row) const override {
@@ -137,7 +167,8 @@ class TagRun : public TrainableRun {
   }
 
   void compare(const Row& row, const Finding& finding, Comparison& all) const override {
-    all.expected.push_back(row.labels);
+    auto& expected = all.expected.emplace_back();
+    for (const std::string& label : row.labels) expected.push_back(labels_.name_of(label));
     all.found.push_back(static_cast<const Tagged&>(finding).labels);
   }
   Evaluation metrics(const Comparison& all, double) const override {
@@ -153,9 +184,11 @@ class TagRun : public TrainableRun {
   std::string continued(const std::string& label) const {
     return label.starts_with("B-") && labels_.contains(inside_of(label)) ? inside_of(label) : label;
   }
-  // A label that a model does not know cannot be learned, and counts as wrong where it is expected.
-  std::int64_t class_of(const std::string& label, const Row& row) const {
-    return setup_.labels.empty() || labels_.contains(label) ? labels_.index_of(label, row) : kNoTarget;
+  // A label that a model does not know has no loss, and counts as wrong where it is expected.
+  std::int64_t class_of(const std::string& label) const { return labels_.find(label).value_or(kNoTarget); }
+  static void check_words(const Row& row) {
+    HEED_CHECK_AS(bad_format, row.words.size() == row.labels.size(), row.place(), ": ", row.words.size(), " words and ",
+                  row.labels.size(), " labels");
   }
   // A strict scheme is asked for by name; by default the labels show whether they spell entities.
   bool scores_entities() const {
@@ -207,16 +240,17 @@ class TagRun : public TrainableRun {
     return tokens;
   }
 
-  TagOptions options_;
+  TagSettings options_;
   Aggregation aggregation_;
   std::size_t stride_;
   LabelSet labels_;
+  ClassWeights weights_;
 };
 
 std::vector<std::unique_ptr<Finding>> tagged(const LoadedModel& model, std::vector<Row> rows,
                                              const TagOptions& options) {
   model.require(tag_task());
-  return run_task(model, TagRun(model.setup(), options), std::move(rows));
+  return run_task(model, TagRun(model.setup(), {options}), std::move(rows));
 }
 
 }  // namespace
@@ -226,21 +260,34 @@ Fields TagOptions::fields() {
   list.push_back(Field("aggregation", aggregation, "how the tokens of a word and of an entity are put together")
                      .one_of({"none", "simple", "first", "average", "max"})
                      .only_for(kForPredict));
-  list.push_back(Field("stride", stride, "tokens that the windows over a long text share; -1: a quarter of a window")
-                     .at_least(-1)
-                     .only_for(kForPredict | kForEvaluate));
-  list.push_back(Field("metric", metric, "entity or accuracy; default: entity if the labels are B-, I-, O")
-                     .one_of({"", "entity", "accuracy"})
-                     .only_for(kForTrain | kForEvaluate));
+  list.push_back(
+      Field("stride", stride, "tokens that the windows over a long text share; -1 stands for a quarter of a window")
+          .at_least(-1)
+          .only_for(kForPredict | kForEvaluate));
+  list.push_back(
+      Field("metric", metric, "metric that counts: entity or accuracy; default: entity if the labels are B-, I-, O")
+          .one_of({"", "entity", "accuracy"})
+          .only_for(kForTrain | kForEvaluate));
   list.push_back(Field("all_tokens", all_tokens,
                        "the further tokens of a word are labelled too, B- as I-; else its first one alone")
                      .only_for(kForTrain));
-  list.push_back(Field("scheme", scheme, "conll (lenient), or strictly iob1, iob2, ioe1, ioe2, iobes or bilou")
+  list.push_back(Field("scheme", scheme,
+                       "how tags make entities: conll (lenient), or strictly iob1, iob2, ioe1, ioe2, iobes or bilou")
                      .one_of({"conll", "iob1", "iob2", "ioe1", "ioe2", "iobes", "bilou"})
                      .only_for(kForEvaluate));
   list.push_back(digits_field(digits));
   return list;
 }
+
+namespace {
+
+Fields TagSettings::fields() {
+  Fields list = TagOptions::fields();
+  list.push_back(class_weights_field(class_weights));
+  return list;
+}
+
+}  // namespace
 
 std::vector<std::vector<Entity>> tag(const LoadedModel& model, const std::vector<std::string>& texts,
                                      const TagOptions& options) {
@@ -268,9 +315,9 @@ const Task& tag_task() {
                    .optional = true},
                   {.name = "text", .row = RowField::text, .help = "the texts", .optional = true}},
       .supports = [](const Model& model) { return model.head() == HeadKind::token_classification; },
-      .options = option_list<TagOptions>(),
+      .options = option_list<TagSettings>(),
       .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<TagRun>(setup, options_from<TagOptions>(options));
+        return std::make_unique<TagRun>(setup, options_from<TagSettings>(options));
       },
       .rows = {RowField::words, RowField::labels},
       .sample_data = ".conll",

@@ -1,17 +1,30 @@
 #include "heed/tasks/task.h"
 
+#include <algorithm>
+
 #include "heed/base/error.h"
 
 namespace heed {
 
-std::vector<std::vector<text::Encoding>> TaskRun::encode(const Row& row, Purpose /*purpose*/) const {
+std::vector<std::vector<text::Encoding>> BatchedRun::encode(const Row& row, Purpose /*purpose*/) const {
   const text::Truncation cut{.max_length = setup_.max_tokens};
   text::Encoding encoding = row.pair ? encoded(text_of(row), *row.pair, cut) : encoded(text_of(row), cut);
-  encoding.overflowing.clear();
+  encoding.drop_windows();
   return samples_of(std::move(encoding));
 }
 
-Tensor TaskRun::forward(const Model& model, const HeadBatch& part, const Tensor& hidden, const Context& context) const {
+std::size_t BatchedRun::cut_after(const Row& /*row*/, const std::vector<std::vector<text::Encoding>>& samples) const {
+  std::size_t tokens = 0;
+  for (const auto& sequences : samples) {
+    for (const text::Encoding& sequence : sequences) {
+      if (sequence.cut) tokens = std::max(tokens, sequence.size());
+    }
+  }
+  return tokens;
+}
+
+Tensor BatchedRun::forward(const Model& model, const HeadBatch& part, const Tensor& hidden,
+                           const Context& context) const {
   return model.logits(hidden, part.batch.inputs.ids.offsets, context);
 }
 
@@ -22,7 +35,7 @@ std::unique_ptr<TrainableRun> Task::make_trainable(const TaskSetup& setup, const
   return std::unique_ptr<TrainableRun>(run);
 }
 
-std::vector<std::vector<text::Encoding>> TaskRun::samples_of(text::Encoding encoding) {
+std::vector<std::vector<text::Encoding>> BatchedRun::samples_of(text::Encoding encoding) {
   std::vector<text::Encoding> windows = std::move(encoding.overflowing);
   encoding.overflowing.clear();
   windows.insert(windows.begin(), std::move(encoding));
@@ -31,12 +44,12 @@ std::vector<std::vector<text::Encoding>> TaskRun::samples_of(text::Encoding enco
   return samples;
 }
 
-text::Encoding TaskRun::encoded(const std::string& text, const text::Truncation& truncation) const {
+text::Encoding BatchedRun::encoded(const std::string& text, const text::Truncation& truncation) const {
   return setup_.tokenizer.encode(text, {.truncation = truncation});
 }
 
-text::Encoding TaskRun::encoded(const std::string& text, const std::string& pair,
-                                const text::Truncation& truncation) const {
+text::Encoding BatchedRun::encoded(const std::string& text, const std::string& pair,
+                                   const text::Truncation& truncation) const {
   return setup_.tokenizer.encode(text, pair, {.truncation = truncation});
 }
 

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "heed/base/fields.h"
+#include "heed/base/stop.h"
 #include "heed/data/row.h"
 #include "heed/io/model_folder.h"
 #include "heed/models/model.h"
@@ -18,6 +20,8 @@
 #include "heed/text/special_tokens.h"
 
 namespace heed {
+
+class LoadedModel;  // tasks/loaded_model.h
 
 // What a task knows of the model it works with. What is pointed to must outlive the task.
 struct TaskSetup {
@@ -28,7 +32,9 @@ struct TaskSetup {
   Json config = Json::object();       // its config.json
   HeadKind head = HeadKind::none;
   std::optional<SentenceEmbedding> sentence_embedding{};
-  std::string name{};  // for errors: its folder
+  Json generation_config{};        // generation_config.json, null if there is none
+  std::filesystem::path folder{};  // where its tokenizer and templates are
+  std::string name{};              // for errors: its folder
 };
 
 // What rows are encoded for. Training may cut long texts in other places than predictions.
@@ -48,6 +54,8 @@ class Finding {
   virtual Json json() const = 0;
   // The same in one line.
   virtual std::string line() const { return json().dump(-1, ' ', false, Json::error_handler_t::replace); }
+  // The same as a vector, if that is what was found; else empty.
+  virtual std::span<const float> vector() const { return {}; }
 };
 
 // Right answers beside what was found, row by row, in the form that metrics take.
@@ -59,7 +67,8 @@ struct Comparison {
 // A batch as one head of a model sees it, with the logits that loss and findings share.
 struct HeadBatch {
   const Batch& batch;
-  std::size_t head = 0;  // its place in Sample::targets and Sample::rows
+  std::size_t head = 0;   // its place in Sample::targets and Sample::rows
+  bool training = false;  // and not scoring: class weights count
   Tensor logits{};
 
   const Targets& targets(std::size_t sample) const { return batch.samples[sample].targets[head]; }
@@ -70,14 +79,50 @@ struct HeadBatch {
   }
 };
 
+// Rows with a text that was too long, of which only the first tokens were read.
+struct CutRows {
+  std::size_t count = 0;
+  std::size_t tokens = 0;  // where they were cut
+};
+
+// A piece of what a task writes.
+struct TextPiece {
+  std::size_t row = 0;
+  std::string_view text{};
+  double log_probability = 0;  // of the token that completed it
+};
+
+// Everything about a call that is not a row.
+struct TaskCall {
+  StopToken stop{};                                       // ends it with a cancelled error
+  CutRows* cut = nullptr;                                 // is added to
+  std::function<void(const TextPiece& piece)> on_text{};  // of tasks that write: text as it comes
+};
+
 // From rows to findings: all that predictions need.
 class TaskRun {
  public:
   virtual ~TaskRun() = default;
+  // What is found out about each row, in their order and the same bits whatever else is in the call (law 1).
+  virtual std::vector<std::unique_ptr<Finding>> run(const LoadedModel& model, std::vector<Row> rows,
+                                                    const TaskCall& call) const = 0;
+
+ protected:
+  explicit TaskRun(const TaskSetup& setup) : setup_(setup) {}
+  TaskSetup setup_;
+};
+
+// A task that looks at the hidden states of texts, batch by batch.
+class BatchedRun : public TaskRun {
+ public:
+  std::vector<std::unique_ptr<Finding>> run(const LoadedModel& model, std::vector<Row> rows,
+                                            const TaskCall& call) const override;
 
   // The text whose tokens are the sample's, and its sequences: a list per sample, several for windows over a long text.
   virtual std::string text_of(const Row& row) const { return row.text; }
   virtual std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const;
+  // After how many tokens the row's text was cut, 0 if it was not. `samples` are what encode() gave.
+  virtual std::size_t cut_after(const Row& row, const std::vector<std::vector<text::Encoding>>& samples) const;
   // Hidden states [N, C] to what find() and the loss need of them; default: the head's logits.
   virtual Tensor forward(const Model& model, const HeadBatch& part, const Tensor& hidden, const Context& context) const;
   // What is found out about a row: begin(), find() with each batch that has windows of it, Finding::finish().
@@ -86,25 +131,28 @@ class TaskRun {
   virtual void find(const HeadBatch& part, std::span<Finding* const> findings) const = 0;
 
  protected:
-  explicit TaskRun(const TaskSetup& setup) : setup_(setup) {}
+  using TaskRun::TaskRun;
   // A sample for the encoding and one for each of its windows.
   static std::vector<std::vector<text::Encoding>> samples_of(text::Encoding encoding);
   text::Encoding encoded(const std::string& text, const text::Truncation& truncation) const;
   text::Encoding encoded(const std::string& text, const std::string& pair, const text::Truncation& truncation) const;
-
-  TaskSetup setup_;
 };
 
 // A task that can be trained and scored.
-class TrainableRun : public TaskRun {
+class TrainableRun : public BatchedRun {
  public:
   // The head that training gives the model.
   virtual HeadKind head() const = 0;
 
-  // Labels. learn() sees each row of the training data first.
+  // Labels. learn() sees each row of the training data first, then learned() throws bad_format for data that cannot
+  // be learned from: one label, one score.
   virtual void learn(const Row& /*row*/) {}
+  virtual void learned() const {}
   virtual std::vector<std::string> labels() const { return {}; }
   virtual void set_labels(std::vector<std::string> /*labels*/) {}
+  // Asked of each row before it is scored: the places of its labels that the model does not have, which count as wrong
+  // and have no loss. Throws bad_format for a row that cannot be scored.
+  virtual std::vector<std::size_t> check(const Row& /*row*/) const { return {}; }
 
   // What should be found out about a sample. May change its tokens (masking). `text` is the text of the tokens, which
   // another head may have chosen.
@@ -125,7 +173,7 @@ class TrainableRun : public TaskRun {
   virtual void save_files(const std::filesystem::path& /*folder*/, const ModelInfo& /*model*/) const {}
 
  protected:
-  using TaskRun::TaskRun;
+  using BatchedRun::BatchedRun;
 };
 
 // A field of a request. The last of a task's fields is what a text of the command line, or a line of a file, fills; a
@@ -138,7 +186,7 @@ struct RequestField {
   std::string flag{};       // "--pair"; "": by the name
   bool first_text = false;  // is the first text of the command line instead of a flag
 
-  bool is_list() const { return row == RowField::texts || row == RowField::words; }
+  bool is_list() const { return row == RowField::texts || row == RowField::words || row == RowField::messages; }
 };
 
 // Users of a task's option fields (Field::only_for).
@@ -151,6 +199,7 @@ struct OptionInfo {
   bool flag = false;  // true or false
   std::vector<std::string> words{};
   unsigned uses = ~0U;
+  Json schema = Json::object();  // Field::schema()
 };
 
 // A struct of options with a member fields(), known by its JSON alone.
@@ -175,6 +224,7 @@ struct Task {
   std::string sample_data{};       // the extension that its data usually has
   HeadKind head = HeadKind::none;  // models with this head are made for it
   bool shares_input = false;       // may be a further head on the tokens of another task
+  bool writes = false;             // answers are texts that come piece by piece (TaskCall::on_text)
 
   bool trains() const { return !rows.empty(); }
   // Throws invalid_argument for a task that only predicts.
@@ -190,12 +240,14 @@ const Task& task_named(std::string_view name);
 
 // "classify, tag, ...": those that can be trained and scored.
 std::string trainable_tasks();
+// "embed, similarity": the verbs of what can be asked of this model.
+std::string supported_verbs(const Model& model);
 // Of models with this head; null if there is none.
 const Task* usual_task(const Model& model);
 
 // Of the reports for people.
 inline Field digits_field(std::int64_t& digits) {
-  return Field("digits", digits, "of the numbers printed")
+  return Field("digits", digits, "digits after the point of the numbers printed")
       .where([&digits] { return digits >= 1 && digits <= 12; }, "1 to 12")
       .only_for(kForEvaluate);
 }
@@ -221,7 +273,8 @@ OptionList option_list() {
             std::vector<OptionInfo> list;
             Options options;
             for (const Field& field : options.fields()) {
-              list.push_back({field.name, field.help, field.json(), field.is_flag(), field.words, field.uses});
+              list.push_back(
+                  {field.name, field.help, field.json(), field.is_flag(), field.words, field.uses, field.schema()});
             }
             return list;
           },

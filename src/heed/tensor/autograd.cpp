@@ -18,7 +18,7 @@ Tensor accumulated(Tensor a, const Tensor& b) {
   Tensor sum = own ? a : Tensor::empty(a.shape(), a.dtype());
   visit_float("backward", a.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    const Tensor left = a.contiguous(), right = b.contiguous();
+    const Tensor left = a.detached_contiguous(), right = b.detached_contiguous();
     kernels::binary<T>(kernels::Binary::add, left.data<T>(), right.data<T>(), sum.mutable_data<T>(), a.count());
   });
   return sum;
@@ -141,7 +141,7 @@ void backward(const Tensor& root, const Tensor& grad) {
     }
     // A rule may have given no gradient to this tensor (a result that does not depend on it): nothing to send on.
     if (state->grad.defined()) {
-      Backward step(node, std::exchange(state->grad, Tensor()).contiguous());
+      Backward step(node, std::exchange(state->grad, Tensor()).detached_contiguous());
       node.run(step);
     }
     node.release();

@@ -8,14 +8,11 @@
 #include <utility>
 
 #include "heed/base/error.h"
-#include "heed/kernels/convert.h"
+#include "heed/base/types.h"
 
 namespace heed {
 
 enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16 };
-
-using kernels::BFloat16;
-using kernels::Float16;
 
 std::string_view to_string(DType dtype);
 std::int64_t element_size(DType dtype);

@@ -54,7 +54,7 @@ Packed::Packed(Tensor packed_values, Offsets packed_offsets)
 
 Tensor Packed::sequence(std::int64_t i) const {
   HEED_CHECK(i >= 0 && i < offsets.sequences(), "[Packed] sequence ", i, " of ", offsets.sequences());
-  return values.sliced(0, offsets.begin(i), offsets.end(i));
+  return values.detached_slice(0, offsets.begin(i), offsets.end(i));
 }
 
 Packed pack(std::span<const Tensor> sequences) {
@@ -72,7 +72,7 @@ Packed pack(std::span<const Tensor> sequences) {
   Tensor values = Tensor::empty(with_trailing({offsets.tokens()}, sequences.front(), 1), sequences.front().dtype());
   std::byte* target = values.storage()->mutable_bytes();
   for (const Tensor& sequence : sequences) {
-    const Tensor source = sequence.contiguous();
+    const Tensor source = sequence.detached_contiguous();
     const auto bytes = static_cast<std::size_t>(source.count() * element_size(source.dtype()));
     std::memcpy(target, first_byte(source), bytes);
     target += bytes;
@@ -88,7 +88,7 @@ Packed pack_padded(const Tensor& values, std::span<const std::int64_t> lengths) 
                values.size(1));
   }
   Offsets offsets(lengths);
-  const Tensor source = values.contiguous();
+  const Tensor source = values.detached_contiguous();
   Tensor packed = Tensor::empty(with_trailing({offsets.tokens()}, values, 2), values.dtype());
   const std::int64_t token = token_bytes(source, 2);
   for (std::int64_t i = 0; i < offsets.sequences(); ++i) {
@@ -100,7 +100,7 @@ Packed pack_padded(const Tensor& values, std::span<const std::int64_t> lengths) 
 
 Tensor pad(const Packed& packed) {
   const Offsets& offsets = packed.offsets;
-  const Tensor source = packed.values.contiguous();
+  const Tensor source = packed.values.detached_contiguous();
   Tensor padded = Tensor::zeros(with_trailing({offsets.sequences(), offsets.longest()}, source, 1), source.dtype());
   const std::int64_t token = token_bytes(source, 1);
   for (std::int64_t i = 0; i < offsets.sequences(); ++i) {

@@ -7,11 +7,9 @@
 #include <ostream>
 #include <span>
 
-#include "heed/kernels/transpose.h"
+#include "heed/base/types.h"
 
 namespace heed {
-
-using kernels::kMaxRank;  // 8
 
 class Shape {
  public:

@@ -146,12 +146,12 @@ double Tensor::at(std::initializer_list<std::int64_t> index) const {
 
 double Tensor::item() const {
   HEED_CHECK(count() == 1, "[Tensor::item] shape ", shape_, " has not one element");
-  return *contiguous().to(DType::f64).data<double>();
+  return *detached_contiguous().to(DType::f64).data<double>();
 }
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  const Tensor flat = contiguous();
+  const Tensor flat = detached_contiguous();
   const T* elements = flat.data<T>();
   return std::vector<T>(elements, elements + count());
 }
@@ -166,27 +166,27 @@ Tensor Tensor::view(const Shape& shape, const Strides& strides, std::int64_t off
   return result;
 }
 
-Tensor Tensor::reshaped(const Shape& shape) const {
+Tensor Tensor::detached_reshape(const Shape& shape) const {
   HEED_CHECK(shape.count() == count(), "[reshape] ", shape_, " has not the elements of ", shape);
   HEED_CHECK_AS(internal, is_contiguous(), "[reshape] a strided view ", shape_, " cannot be reshaped without a copy");
   return view(shape, contiguous_strides(shape), offset_);
 }
 
-Tensor Tensor::transposed(int axis_a, int axis_b) const {
+Tensor Tensor::detached_transpose(int axis_a, int axis_b) const {
   const int a = shape_.normalize_axis(axis_a), b = shape_.normalize_axis(axis_b);
   Strides strides = strides_;
   std::swap(strides[static_cast<std::size_t>(a)], strides[static_cast<std::size_t>(b)]);
   return view(shape_.with(a, shape_[b]).with(b, shape_[a]), strides, offset_);
 }
 
-Tensor Tensor::sliced(int axis, std::int64_t begin, std::int64_t end) const {
+Tensor Tensor::detached_slice(int axis, std::int64_t begin, std::int64_t end) const {
   const int a = shape_.normalize_axis(axis);
   HEED_CHECK(begin >= 0 && begin <= end && end <= shape_[a], "[slice] range ", begin, "..", end, " outside axis ", axis,
              " of ", shape_);
   return view(shape_.with(a, end - begin), strides_, offset_ + begin * strides_[static_cast<std::size_t>(a)]);
 }
 
-Tensor Tensor::expanded(const Shape& shape) const {
+Tensor Tensor::detached_expand(const Shape& shape) const {
   Strides strides{};
   const int added = shape.rank() - rank();
   HEED_CHECK(added >= 0, "[expand] ", shape_, " to ", shape, ": fewer axes");
@@ -211,14 +211,14 @@ Tensor Tensor::clone() const {
   return result;
 }
 
-Tensor Tensor::contiguous() const {
+Tensor Tensor::detached_contiguous() const {
   return is_contiguous() ? detach() : clone();
 }
 
 Tensor Tensor::to(DType dtype) const {
   if (dtype == dtype_) return detach();
   Tensor result = empty(shape_, dtype);
-  const Tensor source = contiguous();
+  const Tensor source = detached_contiguous();
   convert(source, result);
   return result;
 }
@@ -226,7 +226,7 @@ Tensor Tensor::to(DType dtype) const {
 void Tensor::copy_from(const Tensor& source) {
   HEED_CHECK(source.shape() == shape_, "[copy] ", source.shape(), " into ", shape_);
   HEED_CHECK(is_contiguous(), "[copy] into a strided view ", shape_);
-  if (source.dtype() != dtype_) return convert(source.contiguous(), *this);
+  if (source.dtype() != dtype_) return convert(source.detached_contiguous(), *this);
   visit_any(dtype_, [&](auto zero) {
     using T = decltype(zero);
     const T* from = source.data<T>();
@@ -275,7 +275,7 @@ void Tensor::clear_grad() {
 
 bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
-  const Tensor left = a.contiguous(), right = b.contiguous();
+  const Tensor left = a.detached_contiguous(), right = b.detached_contiguous();
   const std::int64_t size = element_size(a.dtype());
   return std::memcmp(left.storage()->bytes() + left.offset() * size, right.storage()->bytes() + right.offset() * size,
                      static_cast<std::size_t>(a.count() * size)) == 0;

@@ -2,8 +2,8 @@
 //
 // Copying a Tensor copies the handle, not the bytes; a view (transpose, slice, expand, reshape of contiguous bytes) is
 // another handle on the same bytes. Bytes are changed only through mutable_data(), which nothing but initialisers,
-// loaders and optimizers call: every op returns a new tensor. Views here are not recorded; the differentiable ones are
-// functions of ops/.
+// loaders and optimizers call: every op returns a new tensor. Methods named detached_ lose the history of gradients;
+// reshape(x, ..), transpose, slice and contiguous of ops/shape_ops.h keep it.
 #pragma once
 
 #include <cstdint>
@@ -67,18 +67,18 @@ class Tensor {
 
   // Views: the same bytes, no gradient recorded.
   Tensor view(const Shape& shape, const Strides& strides, std::int64_t offset) const;
-  Tensor reshaped(const Shape& shape) const;  // of a contiguous tensor
-  Tensor transposed(int axis_a, int axis_b) const;
-  Tensor sliced(int axis, std::int64_t begin, std::int64_t end) const;
-  Tensor expanded(const Shape& shape) const;  // stride 0 where a size 1 is stretched
+  Tensor detached_reshape(const Shape& shape) const;  // of a contiguous tensor
+  Tensor detached_transpose(int axis_a, int axis_b) const;
+  Tensor detached_slice(int axis, std::int64_t begin, std::int64_t end) const;
+  Tensor detached_expand(const Shape& shape) const;  // stride 0 where a size 1 is stretched
   // The same values without history.
   Tensor detach() const;
 
-  // Copies: same values, new contiguous bytes.
+  // Copies without history: same values, new contiguous bytes.
   Tensor clone() const;
-  // Itself if contiguous, else a clone (without history).
-  Tensor contiguous() const;
-  // Converted to another type (itself if it is that already); floats round to nearest even.
+  // Itself if contiguous, else a clone.
+  Tensor detached_contiguous() const;
+  // Converted to another type, without history (itself if it is of that type already); floats round to nearest even.
   Tensor to(DType dtype) const;
   // Overwrites the elements with those of `source` (same shape, any type).
   void copy_from(const Tensor& source);

@@ -61,13 +61,6 @@ AddedToken read_token(const Json& json, const std::string& context) {
   return token;
 }
 
-// Tokens that the model has, gaps in its ids not counted.
-std::int32_t vocabulary_count(const Model& model) {
-  std::int32_t count = 0;
-  for (std::int32_t id = 0; id < model.size(); ++id) count += !model.token_of(id).empty();
-  return count;
-}
-
 }  // namespace
 
 void AddedTokens::Matcher::build(const std::vector<std::pair<std::string, std::int32_t>>& texts) {
@@ -102,11 +95,11 @@ AddedTokens::AddedTokens(const Json& list, const Model& model, const Normalizer*
                   "\" is there twice");
     std::optional<std::int32_t> expected = model.id_of(token.content);
     if (!expected) {
-      if (next < 0) next = vocabulary_count(model);
+      if (next < 0) next = model.count();
       expected = next++;
     }
     HEED_CHECK_AS(bad_format, token.id == *expected, context, ": the token \"", token.content, "\" has the id ",
-                  token.id, ", expected ", *expected, " (its own in the vocabulary, or the next behind it)");
+                  token.id, ", expected ", *expected, " (its own in the vocabulary, or the next after it)");
     ids_[token.content] = token.id;
     if (token.special) specials_.insert(token.content);
     tokens_.push_back(std::move(token));
@@ -135,7 +128,7 @@ template <class Part>
 void AddedTokens::cut(std::string_view text, const Matcher& matcher, const Part& part) const {
   std::size_t covered = 0;
   if (!matcher.empty()) {
-    // The search goes on behind the token itself, so one that starts with spaces may overlap those that were stripped.
+    // The search goes on after the token itself, so one that starts with spaces may overlap those that were stripped.
     for (std::size_t from = 0;;) {
       const auto match = matcher.next(text, from);
       if (!match) break;

@@ -99,7 +99,7 @@ bool Bpe::add_bytes(std::string_view character, bool first, bool last, std::vect
 }
 
 // The lengths are what HuggingFace counts: without an unknown token, characters that are no tokens vanish and those
-// behind them move up; and an unknown token waits behind the bytes of a fallback.
+// after them move up; and an unknown token waits after the bytes of a fallback.
 void Bpe::split(std::string_view word, std::vector<Symbol>& symbols) const {
   symbols.clear();
   std::uint32_t unknown_bytes = 0;

@@ -103,7 +103,7 @@ void scan_word(std::string_view text, Scanner& scanner) {
     scanner.skip(kind);
     return;
   }
-  // White space: the last one of several goes to the word behind it.
+  // White space: the last one of several goes to the word after it.
   scanner.move_to(start);
   const char* last = scanner.skip(Kind::space);
   if (scanner.kind() != Kind::end && last != start) scanner.move_to(last);

@@ -44,14 +44,20 @@ class WordPieceDecoder final : public Decoder {
   void apply(std::vector<std::string>& tokens) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i > 0) {
-        if (tokens[i].starts_with(prefix_)) {
-          tokens[i].erase(0, prefix_.size());
-        } else {
-          tokens[i].insert(0, 1, ' ');
-        }
+        tokens[i] = bytes_of(std::move(tokens[i]));
+      } else if (cleanup_) {
+        clean_up(tokens[i]);
       }
-      if (cleanup_) clean_up(tokens[i]);
     }
+  }
+  std::string bytes_of(std::string token) const override {
+    if (token.starts_with(prefix_)) {
+      token.erase(0, prefix_.size());
+    } else {
+      token.insert(0, 1, ' ');
+    }
+    if (cleanup_) clean_up(token);
+    return token;
   }
 
  private:
@@ -63,18 +69,26 @@ class ByteLevelDecoder final : public Decoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
     std::string bytes;
-    for (const std::string& token : tokens) {
-      const std::size_t start = bytes.size();
-      bool known = true;
-      for_each_point(token, [&](char32_t point, std::size_t) {
-        const auto byte = byte_level_byte(point);
-        known &= byte.has_value();
-        if (byte) bytes.push_back(static_cast<char>(*byte));
-      });
-      // A token with a character that is not of the alphabet stands for itself.
-      if (!known) bytes.replace(start, bytes.size() - start, token);
-    }
+    for (const std::string& token : tokens) append(bytes, token);
     tokens.assign(1, utf8_replace_invalid(bytes));
+  }
+  std::string bytes_of(std::string token) const override {
+    std::string bytes;
+    append(bytes, token);
+    return bytes;
+  }
+
+ private:
+  static void append(std::string& bytes, const std::string& token) {
+    const std::size_t start = bytes.size();
+    bool known = true;
+    for_each_point(token, [&](char32_t point, std::size_t) {
+      const auto byte = byte_level_byte(point);
+      known &= byte.has_value();
+      if (byte) bytes.push_back(static_cast<char>(*byte));
+    });
+    // A token with a character that is not of the alphabet stands for itself.
+    if (!known) bytes.replace(start, bytes.size() - start, token);
   }
 };
 
@@ -88,6 +102,10 @@ class MetaspaceDecoder final : public Decoder {
       replace_all(tokens[i], replacement_, i == 0 && drop_first_ ? "" : " ");
     }
   }
+  std::string bytes_of(std::string token) const override {
+    replace_all(token, replacement_, " ");
+    return token;
+  }
 
  private:
   bool drop_first_;
@@ -100,6 +118,10 @@ class BpeDecoder final : public Decoder {
   void apply(std::vector<std::string>& tokens) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) replace_all(tokens[i], suffix_, i + 1 == tokens.size() ? "" : " ");
   }
+  std::string bytes_of(std::string token) const override {
+    replace_all(token, suffix_, " ");
+    return token;
+  }
 
  private:
   std::string suffix_;
@@ -108,6 +130,7 @@ class BpeDecoder final : public Decoder {
 class Fuse final : public Decoder {
  public:
   void apply(std::vector<std::string>& tokens) const override { tokens.assign(1, joined(tokens)); }
+  std::string bytes_of(std::string token) const override { return token; }
 };
 
 // "<0xE4>" stands for a byte. Bytes that are no UTF-8 together become one U+FFFD each.
@@ -136,6 +159,10 @@ class ByteFallback final : public Decoder {
     flush();
     tokens = std::move(result);
   }
+  std::string bytes_of(std::string token) const override {
+    const auto byte = byte_of(token);
+    return byte ? std::string(1, static_cast<char>(*byte)) : token;
+  }
 
  private:
   static std::optional<unsigned> byte_of(std::string_view token) {
@@ -157,19 +184,19 @@ class ReplaceDecoder final : public Decoder {
  public:
   ReplaceDecoder(Pattern pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
   void apply(std::vector<std::string>& tokens) const override {
+    for (std::string& token : tokens) token = bytes_of(std::move(token));
+  }
+  std::string bytes_of(std::string token) const override {
     std::vector<Span> matches;
-    for (std::string& token : tokens) {
-      matches.clear();
-      pattern_.find_all(token, matches);
-      if (matches.empty()) continue;
-      std::string result;
-      std::size_t begin = 0;
-      for (const Span& match : matches) {
-        result.append(token, begin, match.begin - begin).append(content_);
-        begin = match.end;
-      }
-      token = result.append(token, begin);
+    pattern_.find_all(token, matches);
+    if (matches.empty()) return token;
+    std::string result;
+    std::size_t begin = 0;
+    for (const Span& match : matches) {
+      result.append(token, begin, match.begin - begin).append(content_);
+      begin = match.end;
     }
+    return result.append(token, begin);
   }
 
  private:
@@ -184,12 +211,13 @@ class StripDecoder final : public Decoder {
     append_point(content_, content);
   }
   void apply(std::vector<std::string>& tokens) const override {
-    for (std::string& token : tokens) {
-      std::string_view rest = token;
-      for (std::size_t i = 0; i < start_ && rest.starts_with(content_); ++i) rest.remove_prefix(content_.size());
-      for (std::size_t i = 0; i < stop_ && rest.ends_with(content_); ++i) rest.remove_suffix(content_.size());
-      token = std::string(rest);
-    }
+    for (std::string& token : tokens) token = bytes_of(std::move(token));
+  }
+  std::string bytes_of(std::string token) const override {
+    std::string_view rest = token;
+    for (std::size_t i = 0; i < start_ && rest.starts_with(content_); ++i) rest.remove_prefix(content_.size());
+    for (std::size_t i = 0; i < stop_ && rest.ends_with(content_); ++i) rest.remove_suffix(content_.size());
+    return std::string(rest);
   }
 
  private:
@@ -212,6 +240,10 @@ class Ctc final : public Decoder {
     }
     std::erase(tokens, "");
   }
+  std::string bytes_of(std::string) const override {
+    fail(ErrorKind::invalid_argument,
+         "[tokens] the decoder CTC merges equal tokens, so that one has no bytes of its own");
+  }
 
  private:
   std::string pad_, delimiter_;
@@ -223,6 +255,16 @@ class Sequence final : public Decoder {
   explicit Sequence(std::vector<std::unique_ptr<Decoder>> parts) : parts_(std::move(parts)) {}
   void apply(std::vector<std::string>& tokens) const override {
     for (const auto& part : parts_) part->apply(tokens);
+  }
+  std::string bytes_of(std::string token) const override {
+    bool fused = false;
+    for (const auto& part : parts_) {
+      // What is stripped from the whole text concerns its first and last tokens only.
+      const bool at_ends = fused && dynamic_cast<const StripDecoder*>(part.get());
+      if (!at_ends) token = part->bytes_of(std::move(token));
+      fused |= dynamic_cast<const Fuse*>(part.get()) != nullptr;
+    }
+    return token;
   }
 
  private:

@@ -7,7 +7,7 @@
 namespace heed::text {
 namespace {
 
-// Calls action(list of a, list of b) for every list with an entry a token.
+// Calls action(list of a, list of b) for every list with an entry per token.
 template <class A, class B, class Action>
 void for_each_list(A& a, B& b, const Action& action) {
   action(a.ids, b.ids);
@@ -61,6 +61,10 @@ void Encoding::set_sequence(std::int32_t id) {
 
 void Encoding::append_special(std::int32_t id, std::string_view text, std::int32_t type_id, const TokenTexts& texts) {
   if (texts.text_of(id) != text) surfaces.push_back({narrow(size()), std::string(text)});
+  append_special(id, type_id);
+}
+
+void Encoding::append_special(std::int32_t id, std::int32_t type_id) {
   ids.push_back(id);
   type_ids.push_back(type_id);
   byte_offsets.push_back({});

@@ -1,4 +1,4 @@
-// What a tokenizer makes of a text: one entry a token in each list.
+// What a tokenizer makes of a text: one entry per token in each list.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct Encoding {
   // Further windows over a text that was truncated. HuggingFace nests windows of windows for pairs; here the list is
   // flat and has what is at the top there.
   std::vector<Encoding> overflowing;
+  bool cut = false;  // there were further windows, and they were dropped
 
   // Tokens that have another text than their id in the vocabulary, by position: unknown words of Unigram models,
   // added tokens with the spaces around them.
@@ -48,6 +49,7 @@ struct Encoding {
   void set_sequence(std::int32_t id);  // of all tokens, windows included
   // Appends a token that stands for no text.
   void append_special(std::int32_t id, std::string_view text, std::int32_t type_id, const TokenTexts& texts);
+  void append_special(std::int32_t id, std::int32_t type_id);  // with the text that it has in the vocabulary
   // Appends the tokens of another, without its windows.
   void append(const Encoding& other);
   // Appends the tokens of another; its windows are combined with those of this.
@@ -55,6 +57,12 @@ struct Encoding {
   // Keeps max_length tokens (the first for Direction::right) and moves the rest to windows that overlap by `stride`
   // tokens. Throws invalid_argument when the stride is not below max_length.
   void truncate(std::size_t max_length, std::size_t stride, Direction direction);
+
+  // Keeps the first window only.
+  void drop_windows() {
+    cut = cut || !overflowing.empty();
+    overflowing.clear();
+  }
 
   struct Pad {
     std::int32_t id = 0;

@@ -1,6 +1,9 @@
-// The fields of one object of tokenizer.json. Whatever is not asked for is refused by name.
+// The fields of one object of tokenizer.json. Whatever is not asked for is refused by name, except fields that mean
+// something to a stage of another type: files carry them along, and HuggingFace does not read them there either.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -59,7 +62,7 @@ class Fields {
   // Throws when the object has a field that was not asked for.
   void done() const {
     for (const auto& item : object_.items()) {
-      bool found = false;
+      bool found = std::ranges::find(kFieldsOfStages, item.key()) != kFieldsOfStages.end();
       for (const std::string& key : known_) found |= key == item.key();
       HEED_CHECK_AS(bad_format, found, context_, ": unknown field \"", item.key(), "\"");
     }
@@ -68,6 +71,37 @@ class Fields {
   const std::string& context() const { return context_; }
 
  private:
+  static constexpr std::array<std::string_view, 30> kFieldsOfStages = {"add_prefix_space",
+                                                                       "behavior",
+                                                                       "clean_text",
+                                                                       "cleanup",
+                                                                       "cls",
+                                                                       "content",
+                                                                       "delimiter",
+                                                                       "handle_chinese_chars",
+                                                                       "individual_digits",
+                                                                       "invert",
+                                                                       "lowercase",
+                                                                       "pad_token",
+                                                                       "pair",
+                                                                       "pattern",
+                                                                       "prefix",
+                                                                       "prepend",
+                                                                       "prepend_scheme",
+                                                                       "replacement",
+                                                                       "sep",
+                                                                       "single",
+                                                                       "special_tokens",
+                                                                       "split",
+                                                                       "str_rep",
+                                                                       "strip_accents",
+                                                                       "strip_left",
+                                                                       "strip_right",
+                                                                       "suffix",
+                                                                       "trim_offsets",
+                                                                       "use_regex",
+                                                                       "word_delimiter_token"};
+
   const Json& object_;
   std::string context_;
   std::vector<std::string> known_;

@@ -73,13 +73,24 @@ class Converter {
       if (name.ends_with(ending)) name.resize(name.size() - ending.size());
     }
     if (!name.empty() && name != "PreTrained") return name;
-    const fs::path path = directory_ / "config.json";
-    const auto type = json_optional<std::string>(read_json_if_there(path), "model_type", "", path.string());
-    static const std::map<std::string, std::string> kFamilies = {
-        {"bert", "Bert"},       {"distilbert", "DistilBert"},  {"electra", "Electra"}, {"gpt2", "GPT2"},  {"t5", "T5"},
-        {"roberta", "Roberta"}, {"xlm-roberta", "XLMRoberta"}, {"albert", "Albert"},   {"llama", "Llama"}};
-    const auto found = kFamilies.find(type);
+    static const std::map<std::string, std::string> kFamilies = {{"bert", "Bert"},
+                                                                 {"distilbert", "DistilBert"},
+                                                                 {"electra", "Electra"},
+                                                                 {"gpt2", "GPT2"},
+                                                                 {"t5", "T5"},
+                                                                 {"roberta", "Roberta"},
+                                                                 {"xlm-roberta", "XLMRoberta"},
+                                                                 {"albert", "Albert"},
+                                                                 {"mpnet", "MPNet"},
+                                                                 {"llama", "Llama"}};
+    const auto found = kFamilies.find(model_type());
     return found == kFamilies.end() ? "" : found->second;
+  }
+
+  // Of config.json; "" when nothing says.
+  std::string model_type() const {
+    const fs::path path = directory_ / "config.json";
+    return json_optional<std::string>(read_json_if_there(path), "model_type", "", path.string());
   }
 
   void expect_family(std::initializer_list<std::string_view> known, const std::string& file) const {
@@ -168,12 +179,16 @@ class Converter {
 
   Json bert() {
     const std::string file = (directory_ / "vocab.txt").string();
-    expect_family({"Bert", "DistilBert", "Electra", "MobileBert", "Basic"}, config_file_);
+    expect_family({"Bert", "DistilBert", "Electra", "MobileBert", "MPNet", "Basic"}, config_file_);
+    const bool mpnet = family() == "MPNet";
     const std::vector<std::string> lines = read_lines(file);
     Json vocab = Json::object();
     for (std::size_t i = 0; i < lines.size(); ++i) vocab[lines[i]] = i;
     const std::string unknown = special("unk_token", "[UNK]").content;
-    const std::string cls = special("cls_token", "[CLS]").content, sep = special("sep_token", "[SEP]").content;
+    const std::string cls = special("cls_token", mpnet ? "<s>" : "[CLS]").content;
+    const std::string sep = special("sep_token", mpnet ? "</s>" : "[SEP]").content;
+    SpecialToken mask = special("mask_token", mpnet ? "<mask>" : "[MASK]");
+    mask.lstrip |= mpnet;
     Json tokenizer = bare_tokenizer({{"type", "WordPiece"},
                                      {"unk_token", unknown},
                                      {"continuing_subword_prefix", "##"},
@@ -181,10 +196,10 @@ class Converter {
                                      {"vocab", std::move(vocab)}});
     use_bert_pipeline(tokenizer, {flag("do_lower_case", true), flag("tokenize_chinese_chars", true),
                                   json_optional(config_, "strip_accents", Json(), config_file_)});
-    add_tokens(tokenizer, {special("pad_token", "[PAD]"), {unknown}, {cls}, {sep}, special("mask_token", "[MASK]")},
-               file);
-    tokenizer["post_processor"] = template_processing(
-        cls + ":0 $A:0 " + sep + ":0", cls + ":0 $A:0 " + sep + ":0 $B:1 " + sep + ":1", ids_of(tokenizer, file));
+    add_tokens(tokenizer, {special("pad_token", mpnet ? "<pad>" : "[PAD]"), {unknown}, {cls}, {sep}, mask}, file);
+    const std::string first = cls + ":0 $A:0 " + sep + ":0", between = mpnet ? " " + sep + ":0" : "";
+    tokenizer["post_processor"] =
+        template_processing(first, first + between + " $B:1 " + sep + ":1", ids_of(tokenizer, file));
     return tokenizer;
   }
 
@@ -241,8 +256,13 @@ class Converter {
     const std::string file = path.string();
     expect_family({"T5", "XLMRoberta", "Albert", "Llama"}, config_file_);
     const std::string kind = family();
+    HEED_CHECK_AS(
+        bad_format, !kind.empty() || model_type().empty(), file, ": config.json has the model_type \"", model_type(),
+        "\", and which ids and special tokens that makes of the pieces is known for albert, ",
+        "llama, t5 and xlm-roberta alone; expected a tokenizer.json, as HuggingFace's save_pretrained writes");
     SentencePieceModel model = parse_sentencepiece(read_file(path, kMaxBytes), file);
     if (kind == "XLMRoberta") use_fairseq_ids(model);
+    if (kind == "Albert") use_albert_scores(model);
     if (kind == "T5") {
       for (auto i = json_optional<std::int64_t>(config_, "extra_ids", 100, config_file_); i > 0; --i) {
         model.pieces.push_back({"<extra_id_" + std::to_string(i - 1) + ">", 0, PieceType::kControl});
@@ -252,7 +272,7 @@ class Converter {
     Json tokenizer = bare_tokenizer(sentencepiece_model_json(model));
     for (std::size_t i = 0; i < model.pieces.size(); ++i) {
       const PieceType type = model.pieces[i].type;
-      if (type != PieceType::kControl && type != PieceType::kUserDefined) continue;
+      if (type != PieceType::kControl && (type != PieceType::kUserDefined || kind == "Albert")) continue;
       Json token = added_token(model.pieces[i].piece, static_cast<std::int32_t>(i), type == PieceType::kControl);
       token["normalized"] = false;
       tokenizer["added_tokens"].push_back(std::move(token));
@@ -272,6 +292,8 @@ class Converter {
             template_processing("<s>:0 $A:0 </s>:0", "<s>:0 $A:0 </s>:0 </s>:0 $B:0 </s>:0", id_of);
       }
       if (kind == "Albert") {
+        Json steps = Json::array({{{"type", "WhitespaceSplit"}}, std::move(tokenizer["pre_tokenizer"])});
+        tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
         tokenizer["post_processor"] =
             template_processing("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", id_of);
       }
@@ -291,6 +313,16 @@ class Converter {
     pieces.push_back({"<mask>", 0, PieceType::kControl});
     model.pieces = std::move(pieces);
     model.unk_id = 3;
+  }
+
+  // "7," is "7" and "," rather than a piece of its own. Symbols that its authors defined, ( ) " - . and the like, need
+  // nothing: they are pieces with the best score, which leaves what follows them inside its word.
+  static void use_albert_scores(SentencePieceModel& model) {
+    for (SentencePieceModel::Entry& entry : model.pieces) {
+      const std::size_t size = entry.piece.size();
+      const bool number = size >= 2 && entry.piece[size - 2] >= '0' && entry.piece[size - 2] <= '9';
+      if (number && entry.piece.back() == ',') entry.score -= 100;
+    }
   }
 
   std::vector<SpecialToken> sentencepiece_specials(const std::string& kind, const SentencePieceModel& model) const {

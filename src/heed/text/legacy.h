@@ -1,7 +1,7 @@
 // Tokenizers as model directories have them: tokenizer.json, or the files from before it, which become the same
 // pipeline that HuggingFace's converters make of them.
 //
-//   vocab.txt                       BERT
+//   vocab.txt                       BERT, DistilBERT, ELECTRA, MPNet
 //   vocab.json + merges.txt         GPT-2, RoBERTa
 //   spiece.model, sentencepiece.bpe.model, tokenizer.model    T5, ALBERT, XLM-RoBERTa, Llama and plain SentencePiece
 //

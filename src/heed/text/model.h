@@ -36,6 +36,8 @@ class Model {
   virtual std::string_view token_of(std::int32_t id) const = 0;
   // The highest id + 1.
   virtual std::int32_t size() const = 0;
+  // Tokens, which are fewer than size() where ids are left out.
+  virtual std::int32_t count() const = 0;
   // The "model" object of tokenizer.json, as HuggingFace writes it.
   virtual Json to_json() const = 0;
 };

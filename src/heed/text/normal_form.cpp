@@ -66,7 +66,7 @@ class Composer {
     segment_.push_back({point, change, combining});
   }
 
-  // Canonical order: the marks behind the last starter by class, in their order within a class.
+  // Canonical order: the marks after the last starter by class, in their order within a class.
   void sort_marks() {
     const auto first_mark = std::find_if(segment_.begin(), segment_.end(), [](const Mark& m) { return m.combining; });
     std::stable_sort(first_mark, segment_.end(),

@@ -54,7 +54,7 @@ class NormalizedString {
 
 // Makes the next version of a NormalizedString from left to right, with HuggingFace's rule for what a new character
 // came from: `change` 0 takes the place of the next old character, a negative one removes that many old characters
-// behind it as well, and a positive one inserts a character that shares the origin of the old character before.
+// after it as well, and a positive one inserts a character that shares the origin of the old character before.
 class Rewriter {
  public:
   explicit Rewriter(const NormalizedString& old);

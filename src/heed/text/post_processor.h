@@ -1,4 +1,4 @@
-// Post-processors: the stage behind the model, which adds the special tokens and joins pairs.
+// Post-processors: the stage after the model, which adds the special tokens and joins pairs.
 #pragma once
 
 #include <memory>

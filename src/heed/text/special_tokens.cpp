@@ -13,13 +13,10 @@ struct Role {
 };
 
 const std::vector<Role>& roles() {
-  static const std::vector<Role> list = {{"unk_token", {"[UNK]", "<unk>"}},
-                                         {"cls_token", {"[CLS]", "<s>"}},
-                                         {"sep_token", {"[SEP]", "</s>"}},
-                                         {"pad_token", {"[PAD]", "<pad>"}},
-                                         {"mask_token", {"[MASK]", "<mask>"}},
-                                         {"bos_token", {}},
-                                         {"eos_token", {}}};
+  static const std::vector<Role> list = {{"unk_token", {"[UNK]", "<unk>"}},       {"cls_token", {"[CLS]", "<s>"}},
+                                         {"sep_token", {"[SEP]", "</s>"}},        {"pad_token", {"[PAD]", "<pad>"}},
+                                         {"mask_token", {"[MASK]", "<mask>"}},    {"bos_token", {}},
+                                         {"eos_token", {"<|endoftext|>", "</s>"}}};
   return list;
 }
 

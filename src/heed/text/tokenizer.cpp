@@ -243,6 +243,16 @@ std::optional<std::string_view> Tokenizer::id_to_token(std::int32_t id) const {
   return text;
 }
 
+std::string Tokenizer::bytes_of(std::int32_t id) const {
+  std::string token(parts_->text_of(id));
+  if (token.empty()) return token;
+  return parts_->decoder ? parts_->decoder->bytes_of(std::move(token)) : " " + token;
+}
+
+bool Tokenizer::is_special(std::int32_t id) const {
+  return parts_->added.is_special(parts_->text_of(id));
+}
+
 std::int32_t Tokenizer::vocabulary_size() const {
   const auto& added = parts_->added.tokens();
   return std::max(parts_->model->size(), added.empty() ? 0 : added.back().id + 1);

@@ -61,6 +61,11 @@ class Tokenizer {
 
   std::optional<std::int32_t> token_to_id(std::string_view token) const;
   std::optional<std::string_view> id_to_token(std::int32_t id) const;
+  // The bytes that an id adds to a decoded text after other tokens and before others: half a character, with some;
+  // "" for an id that stands for nothing. Throws invalid_argument for decoders that join tokens otherwise (CTC).
+  std::string bytes_of(std::int32_t id) const;
+  // Left out by decode(skip_special).
+  bool is_special(std::int32_t id) const;
   // The highest id + 1, added tokens included.
   std::int32_t vocabulary_size() const;
   const Model& model() const;

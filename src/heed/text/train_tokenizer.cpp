@@ -18,7 +18,7 @@ namespace {
 
 using Counts = std::unordered_map<std::string, std::int64_t>;
 
-constexpr std::array<std::string_view, 4> kTypes = {"bpe", "wordpiece", "unigram", "wordlevel"};
+constexpr std::array<std::string_view, 5> kTypes = {"bpe", "wordpiece", "unigram", "wordlevel", "character"};
 
 // Lines keep their ends: where white space becomes part of words, so do they.
 std::vector<std::string_view> split_lines(std::string_view text) {
@@ -53,6 +53,11 @@ void use_pipeline(Json& tokenizer, TokenizerType type) {
     case TokenizerType::wordpiece: use_bert_pipeline(tokenizer, {}); break;
     case TokenizerType::unigram: use_metaspace_pipeline(tokenizer, {{"type", "NFKC"}}); break;
     case TokenizerType::wordlevel: tokenizer["pre_tokenizer"] = {{"type", "Whitespace"}}; break;
+    case TokenizerType::character:
+      tokenizer["pre_tokenizer"] = {
+          {"type", "Split"}, {"pattern", {{"Regex", "[\\s\\S]"}}}, {"behavior", "Isolated"}, {"invert", false}};
+      tokenizer["decoder"] = {{"type", "Fuse"}};
+      break;
   }
 }
 
@@ -61,7 +66,8 @@ Json train_model(TokenizerType type, const WordCounts& words, const TrainOptions
     case TokenizerType::bpe: return train_bpe(words, options);
     case TokenizerType::wordpiece: return train_word_piece(words, options);
     case TokenizerType::unigram: return train_unigram(words, options);
-    case TokenizerType::wordlevel: return train_word_level(words, options);
+    case TokenizerType::wordlevel:
+    case TokenizerType::character: return train_word_level(words, options);
   }
   fail(ErrorKind::internal, "[train_tokenizer] no such type");
 }
@@ -91,13 +97,15 @@ void surround_text(Json& tokenizer, const std::vector<std::string>& special_toke
 
 TokenizerType tokenizer_type(std::string_view name) {
   const auto found = std::ranges::find(kTypes, name);
-  HEED_CHECK(found != kTypes.end(), "[tokenizer_type] \"", name, "\", expected bpe, wordpiece, unigram or wordlevel");
+  HEED_CHECK(found != kTypes.end(), "[tokenizer_type] \"", name,
+             "\", expected bpe, wordpiece, unigram, wordlevel or character");
   return static_cast<TokenizerType>(found - kTypes.begin());
 }
 
 std::vector<std::string> default_special_tokens(TokenizerType type) {
   switch (type) {
     case TokenizerType::bpe: return {"<|endoftext|>"};
+    case TokenizerType::character: return {"<unk>", "<|endoftext|>"};
     case TokenizerType::unigram: return {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
     default: return {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   }
@@ -117,7 +125,8 @@ Json train_tokenizer(TokenizerType type, const std::vector<std::filesystem::path
   if (type == TokenizerType::bpe) {
     options.initial_alphabet += byte_alphabet();
   } else if (!options.unk_token) {
-    options.unk_token = type == TokenizerType::unigram ? "<unk>" : "[UNK]";
+    const bool angular = type == TokenizerType::unigram || type == TokenizerType::character;
+    options.unk_token = angular ? "<unk>" : "[UNK]";
   }
   tokenizer["model"] = train_model(type, words, options);
   const std::string file = files.front().string();

@@ -9,7 +9,7 @@
 
 namespace heed::text {
 
-enum class TokenizerType { bpe, wordpiece, unigram, wordlevel };
+enum class TokenizerType { bpe, wordpiece, unigram, wordlevel, character };
 
 // "bpe" ...; throws invalid_argument for anything else.
 TokenizerType tokenizer_type(std::string_view name);

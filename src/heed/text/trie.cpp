@@ -5,7 +5,7 @@
 namespace heed::text {
 
 // Places the children of one node after the other, each set at the first of the next few free cells where it fits.
-// The bound keeps building linear; sets that fit nowhere near go behind the last used cell.
+// The bound keeps building linear; sets that fit nowhere near go after the last used cell.
 class Trie::Builder {
  public:
   explicit Builder(std::vector<Cell>& cells) : cells_(cells) { cells_.assign(512, Cell{}); }

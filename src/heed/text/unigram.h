@@ -28,6 +28,7 @@ class Unigram final : public Model {
   std::optional<std::int32_t> id_of(std::string_view token) const override { return vocabulary_.find(token); }
   std::string_view token_of(std::int32_t id) const override;
   std::int32_t size() const override { return static_cast<std::int32_t>(tokens_.size()); }
+  std::int32_t count() const override { return size(); }
   Json to_json() const override;
 
  private:

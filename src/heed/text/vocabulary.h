@@ -29,7 +29,8 @@ class Vocabulary {
   std::optional<std::int32_t> find(std::string_view token) const;
   // Throws invalid_argument out of range; "" for a gap.
   std::string_view token(std::int32_t id) const;
-  std::int32_t size() const { return static_cast<std::int32_t>(by_id_.size()); }  // highest id + 1
+  std::int32_t size() const { return static_cast<std::int32_t>(by_id_.size()); }     // highest id + 1
+  std::int32_t count() const { return static_cast<std::int32_t>(entries_.size()); }  // tokens
   // Calls visit(token, id) for each token, in the order they were added.
   template <class Visit>
   void for_each(const Visit& visit) const {

@@ -1,4 +1,4 @@
-// A bounded memory of words already tokenized, one a thread: no locks, no allocation once it is there.
+// A bounded memory of words already tokenized, one per thread: no locks, no allocation once it is there.
 //
 // A model keeps a WordCache as a key to its part; all models of a thread share the slots. A word has one slot, and a
 // new word takes the place of the old one.

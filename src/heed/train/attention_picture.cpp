@@ -6,7 +6,7 @@
 namespace heed {
 
 std::vector<double> mean_entropies(const LayerAttention& layer) {
-  const Tensor entropy = layer.entropy.contiguous();
+  const Tensor entropy = layer.entropy.detached_contiguous();
   const std::int64_t queries = entropy.size(0), heads = entropy.size(1);
   const float* values = entropy.data<float>();
   std::vector<double> means(static_cast<std::size_t>(heads), 0);
@@ -24,8 +24,8 @@ GreyImage attention_picture(std::span<const LayerAttention> layers, std::int64_t
   GreyImage image{.width = heads * side + kBorder, .height = std::ssize(layers) * side + kBorder};
   image.pixels.assign(static_cast<std::size_t>(image.width * image.height), kBorderGrey);
   for (std::int64_t layer = 0; layer < std::ssize(layers); ++layer) {
-    const Tensor keys = layers[static_cast<std::size_t>(layer)].link_keys.contiguous(),
-                 weights = layers[static_cast<std::size_t>(layer)].link_weights.contiguous();
+    const Tensor keys = layers[static_cast<std::size_t>(layer)].link_keys.detached_contiguous(),
+                 weights = layers[static_cast<std::size_t>(layer)].link_weights.detached_contiguous();
     for (std::int64_t cell = 0; cell < tokens * heads; ++cell) {
       const std::int64_t query = cell / heads, head = cell % heads;
       const auto row = image.pixels.begin() + (layer * side + kBorder + query) * image.width + head * side + kBorder;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "heed/base/error.h"
+#include "heed/base/file.h"
 #include "heed/io/safetensors.h"
 
 namespace heed {
@@ -35,8 +36,11 @@ std::optional<std::int64_t> step_of(const fs::path& file) {
 // Newest first.
 std::vector<fs::path> checkpoint_files(const fs::path& folder) {
   std::vector<std::pair<std::int64_t, fs::path>> found;
-  if (!fs::is_directory(folder)) return {};
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  HEED_CHECK_AS(io, !error || error == std::errc::no_such_file_or_directory, folder.string(),
+                ": cannot be read: ", error.message());
+  for (const auto& entry : entries) {
     if (const auto step = step_of(entry.path())) found.emplace_back(*step, entry.path());
   }
   std::ranges::sort(found, std::greater());
@@ -55,7 +59,7 @@ std::string checksum(const TensorMap& tensors, const std::string& state) {
     add(name.data(), name.size() + 1);
     const auto& sizes = tensor.shape().sizes();
     add(sizes.data(), sizes.size() * sizeof(std::int64_t));
-    const Tensor whole = tensor.contiguous();
+    const Tensor whole = tensor.detached_contiguous();
     add(whole.storage()->bytes() + whole.offset() * element_size(whole.dtype()),
         static_cast<std::size_t>(whole.count() * element_size(whole.dtype())));
   }
@@ -69,7 +73,7 @@ std::string checksum(const TensorMap& tensors, const std::string& state) {
 }  // namespace
 
 fs::path save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, int keep) {
-  fs::create_directories(folder);
+  make_folder(folder);
   const fs::path path = folder / file_name(checkpoint.step);
   const std::string state = checkpoint.state.dump();
   save_safetensors(path, checkpoint.tensors,

@@ -39,7 +39,14 @@ struct ListedField {
   std::string name;
   Json value;
   std::string help;
+  Json schema;
 };
+
+// Columns go by name, or by number from 0.
+bool is_column(std::string_view name) {
+  constexpr std::string_view kColumns[] = {"data.text", "data.pair", "data.words", "data.label", "data.score"};
+  return std::ranges::find(kColumns, name) != std::end(kColumns);
+}
 
 // All fields in the order of the starter: those of tasks follow those of the data.
 std::vector<ListedField> listed(const TrainConfig& config) {
@@ -53,11 +60,13 @@ std::vector<ListedField> listed(const TrainConfig& config) {
           if (!(option.uses & kForTrain)) continue;
           const auto given = config.tasks.find(task->name);
           list.push_back({task->name + "." + option.name,
-                          given == config.tasks.end() ? option.value : given->second.at(option.name), option.help});
+                          given == config.tasks.end() ? option.value : given->second.at(option.name), option.help,
+                          option.schema});
         }
       }
     }
-    list.push_back({field.name, field.json(), field.help});
+    list.push_back({field.name, field.json(), field.help, field.schema()});
+    if (is_column(field.name)) list.back().schema["type"] = {"string", "integer"};
   }
   return list;
 }
@@ -77,7 +86,7 @@ void set_one(TrainConfig& config, const std::string& name, const Json& value, co
   if (task) {
     config.tasks[task->name][name.substr(dot + 1)] = value;
   } else {
-    set_field(config.fields(), name, value, where);
+    set_field(config.fields(), name, is_column(name) && value.is_number_unsigned() ? Json(value.dump()) : value, where);
   }
 }
 
@@ -102,8 +111,13 @@ void apply_override(TrainConfig& config, const std::string& text) {
   const std::size_t equals = text.find('=');
   HEED_CHECK(equals != std::string::npos && equals > 0, "[train] \"", text, "\" is not of the form name=value");
   const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
-  Json parsed = Json::parse(value, nullptr, false);
-  set_one(config, name, parsed.is_discarded() ? Json(value) : parsed, "[train] " + text);
+  const Json parsed = Json::parse(value, nullptr, false);
+  const std::vector<ListedField> fields = listed(TrainConfig());
+  const auto field = std::ranges::find(fields, name, &ListedField::name);
+  // Where a text is expected, digits are one.
+  const bool is_text = parsed.is_discarded() || (parsed.is_primitive() && !parsed.is_string() &&
+                                                 field != fields.end() && field->value.is_string());
+  set_one(config, name, is_text ? Json(value) : parsed, "[train] " + text);
 }
 
 // Fills in the options of tasks and checks everything.
@@ -144,25 +158,33 @@ Fields TrainConfig::fields() {
   add(Field("model.from", model.from, "a HuggingFace folder to start from"));
   add(Field("model.architecture", model.architecture,
             "or fields of a config.json (model_type, hidden_size ...) to start from nothing"));
-  add(Field("model.max_tokens", model.max_tokens, "longest sequence; 0: what the model and its tokenizer allow")
+  add(Field("model.max_tokens", model.max_tokens,
+            "longest sequence; 0: what the model and its tokenizer allow, up to 512")
           .at_least(0));
   add(Field("model.freeze", model.freeze,
             "parameters whose name begins so are not trained: encoder.word, encoder.layer.0."));
   add(Field("model.recompute", model.recompute, "gradient checkpointing: less memory, a third more work"));
   add(Field("tokenizer.from", tokenizer.from, "a folder; default: model.from"));
-  add(Field("tokenizer.train", tokenizer.train, "or train one first: wordpiece, bpe, unigram or wordlevel")
-          .one_of({"", "wordpiece", "bpe", "unigram", "wordlevel"}));
+  add(Field("tokenizer.train", tokenizer.train, "or train one first: wordpiece, bpe, unigram, wordlevel or character")
+          .one_of({"", "wordpiece", "bpe", "unigram", "wordlevel", "character"}));
   add(Field("tokenizer.vocab_size", tokenizer.vocab_size, "of a trained tokenizer"));
   add(Field("tokenizer.files", tokenizer.files, "text to train the tokenizer on; default: the texts of data.train"));
   add(Field("data.train", data.train, "files to learn from"));
   add(Field("data.dev", data.dev, "files to judge by while training; the best model is kept"));
+  add(Field("data.dev_share", data.dev_share,
+            "without data.dev: share of the rows of data.train that are held out for it, at most 2000; 0: none")
+          .where([this] { return data.dev_share >= 0 && data.dev_share <= 0.5; }, "0 to 0.5"));
   add(Field("data.test", data.test, "files for the report at the end"));
-  add(Field("data.format", data.format, "lines, tsv, csv, jsonl, conll, conllu or squad; default: by the file's name"));
-  add(Field("data.text", data.text, "column or field of the text"));
+  add(Field("data.format", data.format,
+            "document, lines, tsv, csv, jsonl, conll, conllu or squad; default: by the file's name"));
+  add(Field("data.text", data.text, "column (a name, or a number from 0) or field of the text"));
   add(Field("data.pair", data.pair, "of the second text"));
   add(Field("data.words", data.words, "of the words of a tagged sentence"));
   add(Field("data.label", data.label, "of the label, or of the tags"));
   add(Field("data.score", data.score, "of the number for regression and similarity"));
+  add(Field("data.label_names", data.label_names, "names of labels that the files have as numbers from 0"));
+  add(Field("data.separator", data.separator, "tsv, csv: between columns; default: a tab, a comma")
+          .where([this] { return data.separator.size() <= 1; }, "one character"));
   add(Field("data.label_separator", data.label_separator, "splits a label field into several labels")
           .where([this] { return data.label_separator.size() <= 1; }, "one character"));
   add(Field("data.header", data.header, "tsv, csv: the first row names the columns"));
@@ -171,9 +193,9 @@ Fields TrainConfig::fields() {
   add(Field("heads", heads,
             "further heads on the same encoder: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", "
             "\"weight\": 1}]"));
-  add(Field("epochs", epochs, "times through data.train").at_least(1));
+  add(Field("epochs", epochs, "times through data.train; 0: chosen by the size of data and model").at_least(0));
   add(Field("max_steps", max_steps, "stop after so many; 0: no limit").at_least(0));
-  add(Field("batch.tokens", batch.tokens, "most tokens of a batch").at_least(1));
+  add(Field("batch.tokens", batch.tokens, "most tokens of a batch; 0: chosen by the length of the texts").at_least(0));
   add(Field("batch.sequences", batch.sequences, "most examples of a batch; 0: no limit").at_least(0));
   add(Field("batch.accumulate", batch.accumulate, "batches of a step; the step is that of one large batch")
           .at_least(1));
@@ -181,7 +203,9 @@ Fields TrainConfig::fields() {
   add(Field("batch.by_length", batch.by_length, "examples of like length together, batches in random order"));
   add(Field("optimizer.name", optimizer.name, "adamw, adam, sgd, adagrad or rmsprop")
           .one_of({"adamw", "adam", "sgd", "adagrad", "rmsprop"}));
-  add(Field("optimizer.learning_rate", optimizer.learning_rate, "after the warm-up").at_least(0));
+  add(Field("optimizer.learning_rate", optimizer.learning_rate,
+            "after the warm-up; 0: chosen by the model and the batch")
+          .at_least(0));
   add(Field("optimizer.weight_decay", optimizer.weight_decay, "not of biases and norms"));
   add(Field("optimizer.beta1", optimizer.beta1, "adam"));
   add(Field("optimizer.beta2", optimizer.beta2, "adam"));
@@ -200,7 +224,9 @@ Fields TrainConfig::fields() {
   add(Field("lora.targets", lora.targets,
             "weights whose name contains one of these; attention.output, feed_forward.up ... are others"));
   add(Field("evaluate.every", evaluate.every, "steps; 0: after each epoch").at_least(0));
-  add(Field("evaluate.patience", evaluate.patience, "stop after so many evaluations without a better one; 0: never"));
+  add(Field("evaluate.patience", evaluate.patience,
+            "stop after so many evaluations without a better one; 0: never; -1: half of epochs if those are chosen")
+          .where([this] { return evaluate.patience >= -1; }, "-1 or more"));
   add(Field("evaluate.metric", evaluate.metric, "what better means; default: the task's own"));
   add(Field("save.every", save.every, "steps between checkpoints; 0: after each evaluation").at_least(0));
   add(Field("save.keep", save.keep, "checkpoints to keep").at_least(1));
@@ -224,7 +250,7 @@ TrainConfig read_train_config(const std::filesystem::path& file, std::span<const
 
 Json to_json(const TrainConfig& config) {
   Json result = Json::object();
-  for (const auto& [name, value, help] : listed(config)) {
+  for (const auto& [name, value, help, schema] : listed(config)) {
     const std::size_t dot = name.find('.');
     if (dot == std::string::npos) {
       result[name] = value;
@@ -233,6 +259,32 @@ Json to_json(const TrainConfig& config) {
     }
   }
   return result;
+}
+
+Json train_config_schema() {
+  Json properties = Json::object();
+  for (const ListedField& field : listed(TrainConfig())) {
+    const std::size_t dot = field.name.find('.');
+    if (dot == std::string::npos) {
+      properties[field.name] = field.schema;
+      continue;
+    }
+    Json& group = properties[field.name.substr(0, dot)];
+    if (group.is_null()) group = {{"type", "object"}, {"additionalProperties", false}};
+    group["properties"][field.name.substr(dot + 1)] = field.schema;
+  }
+  Json& task = properties["task"];
+  for (const Task* each : tasks()) {
+    if (each->trains()) task["enum"].push_back(each->name);
+  }
+  task.erase("default");
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "heed train"},
+          {"description", "What heed train does. Comments (//, /* */) are allowed."},
+          {"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", {"task"}},
+          {"additionalProperties", false}};
 }
 
 std::string starter_config(const std::string& name) {

@@ -34,7 +34,9 @@ struct TrainConfig {
   } tokenizer;
   struct {
     std::vector<std::string> train, dev, test;
-    std::string format, text, pair, words, label, score, label_separator;
+    double dev_share = 0.1;
+    std::string format, text, pair, words, label, score, separator, label_separator;
+    std::vector<std::string> label_names;
     bool header = true, label_first = false;
     std::int64_t max_bad_rows = 0;
   } data;
@@ -42,14 +44,15 @@ struct TrainConfig {
   std::map<std::string, Json> tasks;  // options of tasks by their names; not set: the defaults
   std::vector<Json> heads;
 
-  std::int64_t epochs = 3, max_steps = 0;
+  // Where epochs, batch.tokens and optimizer.learning_rate are 0 and evaluate.patience is -1, train/recipe.h chooses.
+  std::int64_t epochs = 0, max_steps = 0;
   struct {
-    std::int64_t tokens = 2048, sequences = 0, accumulate = 1;
+    std::int64_t tokens = 0, sequences = 0, accumulate = 1;
     bool shuffle = true, by_length = true;
   } batch;
   struct {
     std::string name = "adamw";
-    double learning_rate = 5e-5, weight_decay = 0.01, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0.9;
+    double learning_rate = 0, weight_decay = 0.01, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0.9;
     double clip = 1, layer_decay = 1;
   } optimizer;
   struct {
@@ -63,7 +66,7 @@ struct TrainConfig {
     std::vector<std::string> targets = {"query_key_value"};
   } lora;
   struct {
-    std::int64_t every = 0, patience = 0;
+    std::int64_t every = 0, patience = -1;
     std::string metric;
   } evaluate;
   struct {
@@ -86,6 +89,9 @@ TrainConfig parse_train_config(std::string_view text, const std::string& name,
 
 // All fields, as JSON.
 Json to_json(const TrainConfig& config);
+
+// The JSON Schema of such a file: each field's type, words, default and help, for editors and other programs.
+Json train_config_schema();
 
 // A commented file to begin with. Throws invalid_argument for a task that is not known.
 std::string starter_config(const std::string& task);

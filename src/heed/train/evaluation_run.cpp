@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "heed/base/error.h"
+#include "heed/tasks/data_notes.h"
+#include "heed/text/legacy.h"
 #include "heed/train/head_plan.h"
 
 namespace heed {
@@ -28,24 +30,29 @@ EvaluationRun::EvaluationRun(const LoadedModel& model, const Task& task, const J
   model.require(task);
   TaskSetup setup = model.setup();
   Json options = Json::object();
+  std::vector<std::string> label_names;
   if (const auto config = trained_config(model)) {
     seed_ = static_cast<std::uint64_t>(config->seed);
     options = task_options(*config, task);
-    setup.max_tokens = run_max_tokens(*config, model.model().info());
+    if (task.name == config->task) label_names = config->data.label_names;
+    setup.max_tokens = run_max_tokens(*config, model.model().info(),
+                                      text::read_settings(model.folder().transformer() / "tokenizer_config.json"));
   }
   options.update(given);
   tasks_.push_back(task.make_trainable(setup, options));
   std::vector<std::vector<DataSource>> files;
   for (DataSource& source : sources) {
     if (source.needs.empty()) source.needs = task.rows;
+    if (source.label_names.empty()) source.label_names = label_names;
     files.push_back({std::move(source)});
   }
   data_ = std::make_unique<Dataset>(files, tasks_, Purpose::evaluate);
+  data_->index();
+  HEED_CHECK_AS(bad_format, data_->rows() > 0, "[eval] the data has no rows");
+  notes_ = data_notes(*data_, tasks_, "the data", "the model");
 }
 
 Evaluation EvaluationRun::evaluate(const std::function<void(double)>& progress) {
-  data_->index();
-  HEED_CHECK_AS(bad_format, data_->rows() > 0, "[eval] the data has no rows");
   const Model* model = &model_.model();
   return heed::evaluate(std::span(&model, 1), tasks_, *data_, seed_, progress).front();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
+#include "heed/tasks/run_task.h"
 
 namespace heed {
 namespace {
@@ -81,12 +82,13 @@ std::vector<HeadPlan> head_plans(const TrainConfig& config) {
   return plans;
 }
 
-std::size_t run_max_tokens(const TrainConfig& config, const ModelInfo& model) {
+std::size_t run_max_tokens(const TrainConfig& config, const ModelInfo& model, const Json& tokenizer_config) {
   constexpr std::int64_t kUsualMaxTokens = 512;
   const std::int64_t wanted = config.model.max_tokens;
   HEED_CHECK(wanted <= model.max_tokens, "[train] model.max_tokens is ", wanted, ", but the model takes ",
              model.max_tokens);
-  return static_cast<std::size_t>(wanted > 0 ? wanted : std::min(model.max_tokens, kUsualMaxTokens));
+  const auto most = static_cast<std::size_t>(wanted > 0 ? wanted : std::min(model.max_tokens, kUsualMaxTokens));
+  return wanted > 0 ? most : tokenizer_limit(tokenizer_config, "tokenizer_config.json", most);
 }
 
 std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, const std::vector<HeadPlan>& plans,
@@ -95,6 +97,7 @@ std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, con
   for (const std::string& file : files) {
     auto& heads = sources.emplace_back();
     for (const HeadPlan& plan : plans) {
+      const bool main = &plan == &plans.front();
       heads.push_back({.file = file,
                        .format = config.data.format,
                        .needs = plan.task->rows,
@@ -102,6 +105,8 @@ std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, con
                        .header = config.data.header,
                        .label_first = config.data.label_first,
                        .label_separator = config.data.label_separator.empty() ? '\0' : config.data.label_separator[0],
+                       .separator = config.data.separator.empty() ? '\0' : config.data.separator[0],
+                       .label_names = main ? config.data.label_names : std::vector<std::string>(),
                        .max_bad_rows = static_cast<std::size_t>(config.data.max_bad_rows)});
     }
   }

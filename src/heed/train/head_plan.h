@@ -23,7 +23,8 @@ Json task_options(const TrainConfig& config, const Task& task);
 std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, const std::vector<HeadPlan>& plans,
                                                   const std::vector<std::string>& files);
 
-// The longest sequence of a run: config.model.max_tokens, or what the model allows, up to 512.
-std::size_t run_max_tokens(const TrainConfig& config, const ModelInfo& model);
+// The longest sequence of a run: config.model.max_tokens, or else what the tokenizer's settings allow, up to 512.
+// Throws invalid_argument for more than the model takes.
+std::size_t run_max_tokens(const TrainConfig& config, const ModelInfo& model, const Json& tokenizer_config);
 
 }  // namespace heed

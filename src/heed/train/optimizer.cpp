@@ -138,7 +138,8 @@ void Optimizer::step(double learning_rate) {
         state.slots.push_back(Tensor::zeros(parameter.shape(), parameter.dtype()));
       }
       ++state.updates;
-      update({parameter, gradient.contiguous(), state, learning_rate * group.learning_rate_scale, group.weight_decay});
+      update({parameter, gradient.detached_contiguous(), state, learning_rate * group.learning_rate_scale,
+              group.weight_decay});
     }
   }
 }
@@ -167,7 +168,7 @@ double clip_gradient_norm(const std::vector<Tensor>& parameters, double limit) {
   double squares = 0;
   for (const Tensor& parameter : parameters) {
     if (!parameter.grad().defined()) continue;
-    const Tensor gradient = parameter.grad().contiguous();
+    const Tensor gradient = parameter.grad().detached_contiguous();
     visit_float("clip_gradient_norm", gradient.dtype(), [&](auto zero) {
       using T = decltype(zero);
       squares += static_cast<double>(kernels::sum_of_squares<T>(gradient.data<T>(), gradient.count()));
@@ -177,7 +178,7 @@ double clip_gradient_norm(const std::vector<Tensor>& parameters, double limit) {
   if (!(norm > limit)) return norm;
   for (Tensor parameter : parameters) {
     if (!parameter.grad().defined()) continue;
-    const Tensor gradient = parameter.grad().contiguous();
+    const Tensor gradient = parameter.grad().detached_contiguous();
     // A new tensor: the bytes may be shared with another parameter's gradient.
     Tensor clipped = Tensor::empty(gradient.shape(), gradient.dtype());
     visit_float("clip_gradient_norm", gradient.dtype(), [&](auto zero) {

@@ -1,5 +1,5 @@
 // What a run leaves to read: log.jsonl, one JSON a line (Weights & Biases and pandas read it), and tensorboard/ with
-// event files. A resumed run cuts off, or declares void, what the killed one wrote behind its last checkpoint.
+// event files. A resumed run cuts off, or declares void, what the killed one wrote after its last checkpoint.
 #pragma once
 
 #include <filesystem>

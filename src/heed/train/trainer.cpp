@@ -13,7 +13,7 @@ namespace heed {
 namespace {
 
 bool is_finite(const Tensor& values) {
-  const Tensor whole = values.contiguous();
+  const Tensor whole = values.detached_contiguous();
   const float* first = whole.data<float>();
   return std::all_of(first, first + whole.count(), [](float value) { return std::isfinite(value); });
 }
@@ -27,12 +27,11 @@ void update_average(Tensor& average, const Tensor& parameter, double decay) {
   });
 }
 
-// Of all metrics but loss and perplexity.
+}  // namespace
+
 bool higher_is_better(std::string_view metric) {
   return metric != "loss" && metric != "perplexity";
 }
-
-}  // namespace
 
 StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
   StepReport report{.step = step_ + 1, .steps = total_steps_, .epoch = epoch_};
@@ -41,11 +40,10 @@ StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
   for (std::int64_t i = 0; i < batches; ++i) {
     parts.push_back(train_->batch(plan.batch(batch_ + i), seed(), epoch_, main_model().info()));
     for (std::size_t head = 0; head < tasks_.size(); ++head) {
-      counts[head] += tasks_[head]->count({.batch = parts.back(), .head = head});
+      counts[head] += tasks_[head]->count({.batch = parts.back(), .head = head, .training = true});
     }
     report.tokens += parts.back().tokens();
-    // Backward costs twice what forward does.
-    report.operations += 3 * main_model().backbone()->operations(parts.back().inputs.ids.offsets);
+    report.operations += passes_ * main_model().backbone()->operations(parts.back().inputs.ids.offsets);
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (lora_) lora_->merge();
@@ -55,7 +53,7 @@ StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
     Tensor total;
     for (std::size_t head = 0; head < tasks_.size(); ++head) {
       if (counts[head] == 0) continue;
-      HeadBatch part{.batch = parts[i], .head = head};
+      HeadBatch part{.batch = parts[i], .head = head, .training = true};
       part.logits = tasks_[head]->forward(*heads_[head].model, part, hidden, context.child("task", head));
       const Tensor loss = scale(tasks_[head]->loss(part), heads_[head].plan.weight / counts[head]);
       total = total.defined() ? add(total, loss) : loss;
@@ -137,8 +135,10 @@ void Trainer::evaluate_dev() {
   EvaluationReport report = evaluate(*dev_, "dev");
   const double value = criterion(report);
   const bool higher = higher_is_better(criterion_name(0));
-  report.best = !best_ || (higher ? value > *best_ : value < *best_);
-  worse_evaluations_ = report.best ? 0 : worse_evaluations_ + 1;
+  // Of equally good ones the latest is kept, which has seen more; patience waits for a better one.
+  const bool better = !best_ || (higher ? value > *best_ : value < *best_);
+  report.best = better || value == *best_;
+  worse_evaluations_ = better ? 0 : worse_evaluations_ + 1;
   if (report.best) {
     best_ = value;
     best_step_ = step_;
@@ -183,7 +183,9 @@ TrainEnd Trainer::run(const std::atomic<bool>* stop) {
     if (saves || last || stopping) save();
     if (stopping && !last) return TrainEnd::interrupted;
   }
+  use_best_weights();
   save_model();
+  report_results();
   return ended_early() ? TrainEnd::stopped_early : TrainEnd::finished;
 }
 

@@ -16,8 +16,10 @@
 #include "heed/train/head_plan.h"
 #include "heed/train/lora.h"
 #include "heed/train/optimizer.h"
+#include "heed/train/output_folder.h"
 #include "heed/train/run_log.h"
 #include "heed/train/schedule.h"
+#include "heed/train/train.h"
 
 namespace heed {
 
@@ -41,18 +43,20 @@ class TrainEvents {
  public:
   virtual ~TrainEvents() = default;
   virtual void phase(const std::string& /*what*/) {}
+  virtual void note(const std::string& /*something to know*/) {}
   virtual void progress(double /*share of the phase*/) {}
   virtual void step(const StepReport& /*report*/) {}
   virtual void evaluated(const EvaluationReport& /*report*/) {}
   virtual void saved(const std::string& /*file*/) {}
 };
 
-enum class TrainEnd { finished, stopped_early, interrupted };
+// All metrics but loss and perplexity.
+bool higher_is_better(std::string_view metric);
 
 class Trainer {
  public:
-  // Prepares everything; `resume` goes on from the newest checkpoint of config.output.
-  Trainer(TrainConfig config, TrainEvents& events, bool resume);
+  // Prepares everything (train/output_folder.h). RunStart::resume goes on from the newest checkpoint of config.output.
+  Trainer(TrainConfig config, TrainEvents& events, RunStart start = RunStart::fresh);
   ~Trainer();
 
   // Trains to the end and saves the model; when `stop` becomes true, saves a checkpoint and returns `interrupted`.
@@ -60,6 +64,9 @@ class Trainer {
 
   std::int64_t total_steps() const { return total_steps_; }
   std::int64_t steps_done() const { return step_; }
+  // Whose weights the saved model has: the best on dev, or else the last.
+  std::int64_t kept_step() const { return best_ ? best_step_ : step_; }
+  bool judged() const { return dev_ != nullptr; }
   std::int64_t parameters() const;  // that are trained
   const Dataset& train_data() const { return *train_; }
 
@@ -71,10 +78,14 @@ class Trainer {
 
   void prepare_tokenizer();
   void prepare_data();
+  void tell_about_data();
   void prepare_models();
+  void prepare_weights();
+  void choose_settings();
   void prepare_optimizer();
   BatchPlan plan_of(std::int64_t epoch) const;
   std::int64_t steps_of_epoch(std::int64_t epoch) const;
+  double passes_of_step() const;
 
   const Model& main_model() const { return *heads_[0].model; }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.seed); }
@@ -90,9 +101,12 @@ class Trainer {
 
   std::filesystem::path checkpoint_folder() const;
   TensorMap weight_tensors() const;
+  void save_config() const;
   void save();
   void save_best();
-  void save_model();
+  void save_model() const;
+  void report_results();
+  void use_best_weights();
   void restore(bool resume);
   void restore_optimizer(const TensorMap& tensors, const std::vector<std::int64_t>& updates);
 
@@ -100,6 +114,7 @@ class Trainer {
   TrainEvents& events_;
   std::optional<text::Tokenizer> tokenizer_;
   std::optional<text::SpecialTokens> special_;
+  Json tokenizer_config_;
   std::size_t max_tokens_ = 0;
   TaskList tasks_;
   std::vector<HeadRun> heads_;
@@ -111,6 +126,7 @@ class Trainer {
   std::vector<Tensor> averages_;  // of trained_, if config.ema
   Schedule schedule_;
   std::int64_t total_steps_ = 0, steps_of_first_epoch_ = 0;
+  double passes_ = 3;  // what a step costs, in forward passes
 
   // The place in the run.
   std::int64_t step_ = 0, epoch_ = 0, batch_ = 0;

@@ -40,6 +40,10 @@ fs::path Trainer::checkpoint_folder() const {
   return fs::path(config_.output) / "checkpoints";
 }
 
+void Trainer::save_config() const {
+  replace_file(fs::path(config_.output) / "train.json", to_json(config_).dump(2) + "\n");
+}
+
 TensorMap Trainer::weight_tensors() const {
   TensorMap tensors;
   for (const PlacedParameter& each : weights_) tensors.emplace("weights." + each.name, each.parameter->detach());
@@ -76,7 +80,6 @@ void Trainer::restore(bool resume) {
   for (const HeadRun& head : heads_) remove_unfinished_files(fs::path(config_.output) / head.plan.name);
   std::vector<std::string> damaged;
   const auto checkpoint = resume ? newest_checkpoint(folder, damaged) : std::nullopt;
-  for (const std::string& message : damaged) events_.phase("passed over: " + message);
   HEED_CHECK_AS(bad_format, checkpoint || damaged.empty(), folder.string(),
                 ": all checkpoints are damaged: ", damaged.empty() ? "" : damaged[0]);
   // Killed before its first checkpoint, a run begins anew.
@@ -95,6 +98,12 @@ void Trainer::restore(bool resume) {
     restore_optimizer(checkpoint->tensors, json_required<std::vector<std::int64_t>>(state, "updates", where));
   }
   log_ = std::make_unique<RunLog>(config_.output, step_, config_.log.tensorboard);
+  for (const std::string& message : damaged) {
+    const std::string note = "a checkpoint is passed over: " + message + "; the run goes on from step " +
+                             std::to_string(step_) + " (" + checkpoint_folder().string() + ")";
+    events_.note(note);
+    log_->write(step_, {{"note", note}});
+  }
 }
 
 void Trainer::restore_optimizer(const TensorMap& tensors, const std::vector<std::int64_t>& updates) {
@@ -115,17 +124,31 @@ void Trainer::restore_optimizer(const TensorMap& tensors, const std::vector<std:
 
 void Trainer::save_best() {
   const FinalWeights averaged(trained_, averages_, nullptr);
-  fs::create_directories(checkpoint_folder());
+  make_folder(checkpoint_folder());
   save_safetensors(checkpoint_folder() / kBestFile, weight_tensors());
 }
 
-void Trainer::save_model() {
-  if (best_) {
-    const fs::path file = checkpoint_folder() / kBestFile;
-    copy_weights(SafetensorsFile(file).tensors(), weights_, file);
-    averages_.clear();
+void Trainer::use_best_weights() {
+  if (!best_) return;
+  const fs::path file = checkpoint_folder() / kBestFile;
+  copy_weights(SafetensorsFile(file).tensors(), weights_, file);
+  averages_.clear();
+}
+
+void Trainer::save_model() const {
+  const FinalWeights final_weights(trained_, averages_, lora_.get());
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    const fs::path folder = fs::path(config_.output) / heads_[i].plan.name;
+    heed::save_model(*heads_[i].model, folder, tasks_[i]->config_fields());
+    save_tokenizer(*tokenizer_, config_, max_tokens_, folder);
+    tasks_[i]->save_files(folder, heads_[i].model->info());
   }
-  Json results = {{"steps", step_}, {"best_step", best_step_}};
+  events_.saved(config_.output);
+}
+
+void Trainer::report_results() {
+  Json results = {{"steps", step_}, {"best_step", kept_step()}};
+  if (best_) results["judged_by"] = {{"metric", criterion_name(0)}, {"best", *best_}};
   for (const auto& [split, data] : {std::pair("dev", dev_.get()), std::pair("test", test_.get())}) {
     if (!data) continue;
     const EvaluationReport report = evaluate(*data, split);
@@ -136,15 +159,7 @@ void Trainer::save_model() {
     }
     events_.evaluated(report);
   }
-  const FinalWeights final_weights(trained_, averages_, lora_.get());
-  for (std::size_t i = 0; i < heads_.size(); ++i) {
-    const fs::path folder = fs::path(config_.output) / heads_[i].plan.name;
-    heed::save_model(*heads_[i].model, folder, tasks_[i]->config_fields());
-    save_tokenizer(*tokenizer_, config_, max_tokens_, folder);
-    tasks_[i]->save_files(folder, heads_[i].model->info());
-  }
   replace_file(fs::path(config_.output) / "results.json", results.dump(2) + "\n");
-  events_.saved(config_.output);
 }
 
 }  // namespace heed

@@ -8,6 +8,9 @@
 #include "heed/base/parallel.h"
 #include "heed/io/model_folder.h"
 #include "heed/models/load.h"
+#include "heed/tasks/data_notes.h"
+#include "heed/train/dev_split.h"
+#include "heed/train/recipe.h"
 #include "heed/train/tokenizer_files.h"
 #include "heed/train/trainer.h"
 
@@ -50,17 +53,18 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainConfig& config, std::vector
 
 }  // namespace
 
-Trainer::Trainer(TrainConfig config, TrainEvents& events, bool resume) : config_(std::move(config)), events_(events) {
-  const fs::path output = config_.output;
-  HEED_CHECK(resume || !fs::exists(output / "checkpoints"), output.string(),
-             ": has the checkpoints of another run; resume it (--resume) or choose another output");
-  fs::create_directories(output);
-  replace_file(output / "train.json", to_json(config_).dump(2) + "\n");
+Trainer::Trainer(TrainConfig config, TrainEvents& events, RunStart start)
+    : config_(std::move(config)), events_(events) {
+  prepare_output(config_, start);
+  save_config();
   prepare_tokenizer();
   prepare_data();
   prepare_models();
+  tell_about_data();
+  prepare_weights();
+  choose_settings();
   prepare_optimizer();
-  restore(resume);
+  restore(start == RunStart::resume);
 }
 
 Trainer::~Trainer() = default;
@@ -69,13 +73,14 @@ void Trainer::prepare_tokenizer() {
   LoadedTokenizer loaded = starting_tokenizer(config_, events_);
   tokenizer_.emplace(std::move(loaded.tokenizer));
   special_.emplace(*tokenizer_, loaded.tokenizer_config, loaded.special_tokens_map);
+  tokenizer_config_ = std::move(loaded.tokenizer_config);
 }
 
 void Trainer::prepare_data() {
   const ModelInfo model = starting_config(config_, *tokenizer_).info;
   HEED_CHECK(tokenizer_->vocabulary_size() <= model.vocab_size, "[train] the tokenizer has ",
              tokenizer_->vocabulary_size(), " tokens, the model ", model.vocab_size);
-  max_tokens_ = run_max_tokens(config_, model);
+  max_tokens_ = run_max_tokens(config_, model, tokenizer_config_);
 
   const TaskSetup setup{.tokenizer = *tokenizer_,
                         .special = *special_,
@@ -93,14 +98,44 @@ void Trainer::prepare_data() {
   dev_ = open(config_.data.dev, Purpose::evaluate);
   test_ = open(config_.data.test, Purpose::evaluate);
   events_.phase("reading the data");
+  const auto split = std::make_shared<DevSplit>(seed());
+  std::size_t rows = 0;
   train_->for_each_row([&](const std::vector<Row>& row) {
     for (std::size_t head = 0; head < tasks_.size(); ++head) tasks_[head]->learn(row[head]);
+    if (!dev_) split->add(row[0]);
+    ++rows;
   });
+  HEED_CHECK_AS(bad_format, rows > 0, "[train] data.train has no rows");
+  for (const auto& task : tasks_) task->learned();
+  split->divide(config_.data.dev_share);
+  if (split->rows() > 0) {
+    dev_ = open(config_.data.train, Purpose::evaluate);
+    dev_->keep_rows([split](const Row& row) { return split->holds_out(row); });
+    train_->keep_rows([split](const Row& row) { return !split->holds_out(row); });
+    events_.note(std::to_string(split->rows()) + " of " + std::to_string(rows) +
+                 " rows of data.train are held out to judge by (data.dev_share)");
+  }
   for (const auto& data : {train_.get(), dev_.get(), test_.get()}) {
     if (data) data->index([&](double share) { events_.progress(share); });
   }
-  HEED_CHECK(train_->size() > 0, "[train] data.train has no rows");
-  HEED_CHECK(!dev_ || dev_->size() > 0, "[train] data.dev has no rows");
+  HEED_CHECK_AS(bad_format, train_->size() > 0, "[train] data.train has no texts to learn from");
+  HEED_CHECK_AS(bad_format, !dev_ || dev_->size() > 0, "[train] data.dev has no rows");
+  HEED_CHECK_AS(bad_format, !test_ || test_->size() > 0, "[train] data.test has no rows");
+}
+
+// All that could end the run at an evaluation comes up here, before the first step.
+void Trainer::tell_about_data() {
+  const auto tell = [&](Dataset* data, const char* name) {
+    if (!data) return;
+    const bool correlates =
+        std::ranges::any_of(tasks_, [](const auto& task) { return task->main_metric() == "spearman"; });
+    HEED_CHECK_AS(bad_format, data->rows() > 1 || !correlates, "[train] ", name,
+                  " has one row; a correlation of scores needs two");
+    for (const std::string& note : data_notes(*data, tasks_, name, "training")) events_.note(note);
+  };
+  tell(train_.get(), "train");
+  tell(dev_.get(), "dev");
+  tell(test_.get(), "test");
 }
 
 void Trainer::prepare_models() {
@@ -110,6 +145,8 @@ void Trainer::prepare_models() {
     TrainableRun& task = *tasks_[i];
     ModelConfig config = starting_config(config_, *tokenizer_);
     std::vector<std::string> labels = task.labels();
+    // Numbers of labels keep their meaning.
+    if (i == 0 && !labels.empty() && !config_.data.label_names.empty()) labels = config_.data.label_names;
     if (i == 0 && !config_.model.from.empty()) {
       // A folder that was trained for the same labels goes on with its head.
       const bool same = std::ranges::is_permutation(labels, config.labels);
@@ -132,7 +169,7 @@ void Trainer::prepare_models() {
   }
 }
 
-void Trainer::prepare_optimizer() {
+void Trainer::prepare_weights() {
   std::set<const Storage*> seen;
   std::vector<PlacedParameter> all;
   for (HeadRun& head : heads_) {
@@ -160,21 +197,42 @@ void Trainer::prepare_optimizer() {
     lora_ = std::make_unique<Lora>(all, config_.lora.rank, config_.lora.alpha, config_.lora.targets, seed());
     std::ranges::move(lora_->parameters(), std::back_inserter(weights_));
   }
+  std::ranges::copy_if(weights_, std::back_inserter(trained_),
+                       [](const PlacedParameter& each) { return each.parameter->requires_grad(); });
+  HEED_CHECK(!trained_.empty(), "[train] model.freeze leaves nothing to train");
+}
+
+// What the config leaves open, before anything goes by it; a resumed run finds it chosen.
+void Trainer::choose_settings() {
+  std::int64_t all = 0;
+  for (const PlacedParameter& each : weights_) all += each.parameter->count();
+  const RunSize size{.samples = static_cast<std::int64_t>(train_->size()),
+                     .tokens = train_->tokens(),
+                     .longest = std::ranges::max(train_->lengths()),
+                     .hidden_size = main_model().info().hidden_size,
+                     .layers = main_model().info().layers,
+                     .trained_share = static_cast<double>(parameters()) / static_cast<double>(all)};
+  const std::string chosen = choose_recipe(config_, size);
+  save_config();
+  if (chosen.empty()) return;
+  events_.note("chosen for " + std::to_string(size.samples) + " samples of " +
+               std::to_string(size.tokens / size.samples) + " tokens: " + chosen + "; give them to override");
+}
+
+void Trainer::prepare_optimizer() {
   const std::int64_t last = main_model().info().layers + 1;
   std::vector<ParameterGroup> groups;
-  for (const PlacedParameter& each : weights_) {
-    if (!each.parameter->requires_grad()) continue;
-    trained_.push_back(each);
+  for (const PlacedParameter& each : trained_) {
     const auto above = static_cast<double>(last - each.place.depth);
     groups.push_back({.parameters = {*each.parameter},
                       .weight_decay = each.parameter->rank() > 1 ? config_.optimizer.weight_decay : 0,
                       .learning_rate_scale = std::pow(config_.optimizer.layer_decay, above)});
   }
-  HEED_CHECK(!trained_.empty(), "[train] model.freeze leaves nothing to train");
   optimizer_ = make_optimizer(config_, std::move(groups));
   if (config_.ema > 0) {
     for (const PlacedParameter& each : trained_) averages_.push_back(each.parameter->detach().clone());
   }
+  passes_ = passes_of_step();
   steps_of_first_epoch_ = steps_of_epoch(0);
   for (std::int64_t epoch = 0; epoch < config_.epochs; ++epoch) total_steps_ += steps_of_epoch(epoch);
   if (config_.max_steps > 0) total_steps_ = std::min(total_steps_, config_.max_steps);
@@ -196,6 +254,31 @@ BatchPlan Trainer::plan_of(std::int64_t epoch) const {
 
 std::int64_t Trainer::steps_of_epoch(std::int64_t epoch) const {
   return (plan_of(epoch).batches() + config_.batch.accumulate - 1) / config_.batch.accumulate;
+}
+
+// Forward once; backward once for gradients of what a layer reads, from the lowest layer that is trained, and once for
+// gradients of its weights, as far as they are trained. Recomputing adds a forward pass where there is a backward one.
+double Trainer::passes_of_step() const {
+  const std::int64_t layers = main_model().info().layers;
+  std::int64_t lowest = layers + 1;
+  std::vector<double> trained(static_cast<std::size_t>(layers) + 2), all(trained.size());
+  for (const PlacedParameter& each : weights_) {
+    const bool is_trained = each.parameter->requires_grad();
+    if (is_trained) lowest = std::min(lowest, each.place.depth);
+    if (each.place.part != ParameterPlace::Part::layers || each.parameter->rank() < 2) continue;
+    const auto layer = static_cast<std::size_t>(std::clamp(each.place.depth, std::int64_t{0}, layers));
+    const auto count = static_cast<double>(each.parameter->count());
+    all[layer] += count;
+    if (is_trained) trained[layer] += count;
+  }
+  double passes = 0, share = 0;
+  for (std::int64_t layer = 1; layer <= layers; ++layer) {
+    const auto i = static_cast<std::size_t>(layer);
+    if (all[i] > 0) share = trained[i] / all[i];  // layers that share weights have those of the first
+    passes += 1 + share;
+    if (layer >= lowest) passes += config_.model.recompute ? 2 : 1;
+  }
+  return layers > 0 ? passes / static_cast<double>(layers) : 3;
 }
 
 std::int64_t Trainer::parameters() const {

@@ -10,7 +10,7 @@ namespace heed {
 void Trainer::log_weights_and_attention() {
   EventFile& file = *log_->events();
   for (const PlacedParameter& each : trained_) {
-    const Tensor values = each.parameter->detach().contiguous();
+    const Tensor values = each.parameter->detach().detached_contiguous();
     file.histogram(step_, "weights/" + each.name,
                    std::span(values.data<float>(), static_cast<std::size_t>(values.count())));
   }

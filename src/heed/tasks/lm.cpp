@@ -1,0 +1,232 @@
+#include "heed/tasks/lm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "heed/base/error.h"
+#include "heed/ops/gather.h"
+#include "heed/ops/loss.h"
+#include "heed/tasks/run_task.h"
+
+namespace heed {
+namespace {
+
+class ScoredText : public Finding {
+ public:
+  explicit ScoredText(bool with_tokens) : with_tokens_(with_tokens) {}
+
+  void finish() override { std::ranges::sort(score.list, {}, &TokenScore::place); }
+
+  Json json() const override {
+    Json result = {{"log_probability", score.log_probability},
+                   {"tokens", score.tokens},
+                   {"perplexity", score.perplexity()},
+                   {"bits_per_character", score.bits_per_character()}};
+    if (with_tokens_) {
+      Json& list = result["token_scores"] = Json::array();
+      for (const TokenScore& each : score.list) {
+        list.push_back({{"text", each.text}, {"token", each.token}, {"log_probability", each.log_probability}});
+      }
+    }
+    return result;
+  }
+
+  TextScore score{};
+  double right = 0;  // tokens that were the likeliest
+
+ private:
+  bool with_tokens_;
+};
+
+// log softmax(logits)[token]
+double log_probability(std::span<const float> logits, std::int32_t token) {
+  const double largest = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float each : logits) sum += std::exp(static_cast<double>(each) - largest);
+  return static_cast<double>(logits[static_cast<std::size_t>(token)]) - largest - std::log(sum);
+}
+
+class LmRun : public TrainableRun {
+ public:
+  LmRun(const TaskSetup& setup, const LmOptions& options) : TrainableRun(setup), options_(options) {
+    HEED_CHECK(shared(Purpose::train) < setup.max_tokens - 1, "[lm] windows of ", setup.max_tokens,
+               " tokens cannot share ", options.stride);
+  }
+
+  HeadKind head() const override { return HeadKind::causal_lm; }
+
+  // Windows that share tokens; in the data of training, the token that ends a text after its last window.
+  std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
+    const auto end = options_.end_of_text && !row.continues && purpose != Purpose::predict
+                         ? setup_.special.id("eos_token")
+                         : std::nullopt;
+    text::Encoding encoding =
+        encoded(row.text, {.max_length = setup_.max_tokens - (end ? 1 : 0), .stride = shared(purpose)});
+    auto samples = samples_of(std::move(encoding));
+    text::Encoding& last = samples.back()[0];
+    if (end && (last.ids.empty() || last.ids.back() != *end)) {
+      last.append_special(*end, 0);
+    }
+    // A single token has nothing before it.
+    std::erase_if(samples, [](const auto& sequences) { return sequences[0].size() < 2; });
+    return samples;
+  }
+
+  // None: the tokens themselves are what is to be predicted.
+  Targets targets(const Row&, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
+    return {};
+  }
+
+  // Of the tokens whose next one counts: [count, V].
+  Tensor forward(const Model& model, const HeadBatch& part, const Tensor& hidden,
+                 const Context& context) const override {
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      const std::int64_t first = part.batch.inputs.ids.offsets.begin(static_cast<std::int64_t>(i));
+      for (const std::size_t place : places(part, i)) rows.push_back(first + static_cast<std::int64_t>(place));
+    }
+    const auto count = static_cast<std::int64_t>(rows.size());
+    return model.logits_of_rows(embedding(hidden, Tensor::from(rows, {count})), context);
+  }
+
+  double count(const HeadBatch& part) const override {
+    std::size_t tokens = 0;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) tokens += places(part, i).size();
+    return static_cast<double>(tokens);
+  }
+
+  Tensor loss(const HeadBatch& part) const override {
+    std::vector<std::int64_t> classes;
+    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
+      const auto& ids = part.batch.samples[i].sequences[0].ids;
+      for (const std::size_t place : places(part, i)) classes.push_back(ids[place + 1]);
+    }
+    return cross_entropy(part.logits, Tensor::from(classes, {part.logits.size(0)}), {.reduction = Reduction::sum});
+  }
+
+  std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<ScoredText>(options_.tokens); }
+
+  void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
+    const auto vocabulary = static_cast<std::size_t>(part.logits.size(1));
+    const float* row = part.logits.data<float>();
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      auto& found = static_cast<ScoredText&>(*findings[i]);
+      const text::Encoding& tokens = part.batch.samples[i].sequences[0];
+      for (const std::size_t place : places(part, i)) {
+        const std::span logits(row, vocabulary);
+        row += vocabulary;
+        const std::size_t next = place + 1;
+        TokenScore score{.place = tokens.byte_offsets[next].begin,
+                         .token = tokens.ids[next],
+                         .log_probability = log_probability(logits, tokens.ids[next])};
+        const auto best = std::ranges::max_element(logits) - logits.begin();
+        found.right += best == score.token ? 1 : 0;
+        found.score.log_probability += score.log_probability;
+        ++found.score.tokens;
+        found.score.characters += tokens.char_offsets[next].end - tokens.char_offsets[next].begin;
+        if (!options_.tokens) continue;
+        score.text = setup_.tokenizer.decode(std::span(&score.token, 1), false);
+        found.score.list.push_back(std::move(score));
+      }
+    }
+  }
+
+  void compare(const Row&, const Finding& finding, Comparison& all) const override {
+    const auto& found = static_cast<const ScoredText&>(finding);
+    all.found_numbers.push_back(found.right);
+    all.expected_numbers.push_back(static_cast<double>(found.score.tokens));
+    // Characters and bits, for the mean over all rows.
+    all.found_numbers.push_back(-found.score.log_probability / std::numbers::ln2);
+    all.expected_numbers.push_back(static_cast<double>(found.score.characters));
+  }
+  Evaluation metrics(const Comparison& all, double loss) const override {
+    double right = 0, tokens = 0, bits = 0, characters = 0;
+    for (std::size_t i = 0; i < all.found_numbers.size(); i += 2) {
+      right += all.found_numbers[i], tokens += all.expected_numbers[i];
+      bits += all.found_numbers[i + 1], characters += all.expected_numbers[i + 1];
+    }
+    return {.metrics = {{"perplexity", std::exp(loss)},
+                        {"accuracy", right / tokens},
+                        {"bits_per_character", bits / characters}},
+            .details = {{"tokens", tokens}, {"characters", characters}}};
+  }
+  std::string main_metric() const override { return "loss"; }
+
+ private:
+  // Tokens that a window shares with the one before it: one, so that none is lost between them, or what gives the first
+  // tokens of a window something to go by.
+  std::size_t shared(Purpose purpose) const {
+    if (options_.stride > 0) return static_cast<std::size_t>(options_.stride);
+    return purpose == Purpose::predict ? setup_.max_tokens / 2 : 1;
+  }
+
+  // The tokens whose next one counts. In a window that is not the first, those that it shares were counted before.
+  std::vector<std::size_t> places(const HeadBatch& part, std::size_t number) const {
+    const Sample& sample = part.batch.samples[number];
+    const text::Encoding& tokens = sample.sequences[0];
+    const std::size_t counted =
+        sample.window == 0 ? 0 : shared(sample.targets.empty() ? Purpose::predict : Purpose::train);
+    std::size_t seen = 0;  // tokens of the text so far
+    std::vector<std::size_t> found;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      const bool of_text = tokens.special_mask[t] == 0;
+      if (t > 0 && (of_text ? seen >= counted : seen > 0)) found.push_back(t - 1);
+      if (of_text) ++seen;
+    }
+    return found;
+  }
+
+  LmOptions options_;
+};
+
+}  // namespace
+
+double TextScore::perplexity() const {
+  return tokens > 0 ? std::exp(-log_probability / static_cast<double>(tokens)) : 1;
+}
+
+double TextScore::bits_per_character() const {
+  return -log_probability / std::numbers::ln2 / static_cast<double>(characters);
+}
+
+Fields LmOptions::fields() {
+  Fields list;
+  list.push_back(Field("tokens", tokens, "give the log-probability of each token too").only_for(kForPredict));
+  list.push_back(Field("end_of_text", end_of_text, "the end token follows each text, if the tokenizer has one")
+                     .only_for(kForTrain | kForEvaluate));
+  list.push_back(
+      Field("stride", stride, "tokens that a window shares with the one before it; 0: half of it, in training data one")
+          .at_least(0));
+  return list;
+}
+
+std::vector<TextScore> score_texts(const LoadedModel& model, const std::vector<std::string>& texts,
+                                   std::int64_t stride) {
+  std::vector<Row> rows;
+  for (const std::string& text : texts) rows.push_back({.text = text});
+  const auto task = make_task(model, lm_task(), {{"tokens", true}, {"stride", stride}});
+  return results_of(run_task(model, *task, std::move(rows)), &ScoredText::score);
+}
+
+const Task& lm_task() {
+  static const Task task{
+      .name = "lm",
+      .verb = "score",
+      .summary =
+          "how probable texts are: {\"log_probability\", \"tokens\", \"perplexity\", \"bits_per_character\"} per line",
+      .example = "heed score --model gpt2 \"The cat sat on the mat.\"",
+      .request = {{.name = "text", .row = RowField::text, .help = "texts to score"}},
+      .supports = [](const Model& model) { return model.head() == HeadKind::causal_lm; },
+      .options = option_list<LmOptions>(),
+      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
+        return std::make_unique<LmRun>(setup, options_from<LmOptions>(options));
+      },
+      .rows = {RowField::text},
+      .sample_data = ".txt",
+      .head = HeadKind::causal_lm};
+  return task;
+}
+
+}  // namespace heed

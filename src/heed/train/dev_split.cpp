@@ -1,0 +1,31 @@
+#include "heed/train/dev_split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "heed/base/random.h"
+
+namespace heed {
+
+void DevSplit::divide(double share) {
+  const auto all = static_cast<double>(hashes_.size());
+  const auto wanted = std::min(static_cast<std::size_t>(std::llround(share * all)), kMostDevRows);
+  if (wanted >= kLeastDevRows && wanted < hashes_.size()) {
+    const auto place = hashes_.begin() + static_cast<std::ptrdiff_t>(wanted);
+    std::ranges::nth_element(hashes_, place);
+    border_ = *place;
+    rows_ =
+        static_cast<std::size_t>(std::ranges::count_if(hashes_, [&](std::uint64_t each) { return each < border_; }));
+  }
+  hashes_ = {};
+}
+
+std::uint64_t DevSplit::hash(const Row& row) const {
+  std::uint64_t hash = stream_id("dev split", seed_, std::string_view(row.text));
+  if (row.pair) hash = stream_id(hash, std::string_view(*row.pair));
+  for (const std::string& word : row.words) hash = stream_id(hash, std::string_view(word));
+  return hash;
+}
+
+}  // namespace heed

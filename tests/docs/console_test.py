@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+"""Runs the console blocks of Markdown files and compares what the commands print with what the page says.
+usage: console_test.py <heed program> <shared data> <page>...        exit 77: the models of the pages are not there
+
+A line "$ command" is run, all of a page in one folder, where the models stand under their names; the lines after it are
+what it prints. "..." stands for any text within a line, and alone on a line for any number of lines. Numbers may differ
+a little, for instruction sets round differently."""
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+MODELS = {"all-MiniLM-L6-v2": "weights/minilm", "bert-tiny-toxicity": "weights/bert-tiny-toxicity"}
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+TOLERANCE = 2e-3
+
+
+def commands_of(page):
+    """[(command, [expected lines])] of all console blocks."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def line_fits(expected, printed):
+    pattern, numbers = "", []
+    for part in re.split(rf"(\.\.\.|{NUMBER.pattern})", expected):
+        if part == "...":
+            pattern += ".*"
+        elif NUMBER.fullmatch(part or ""):
+            pattern += rf"({NUMBER.pattern})"
+            numbers.append(float(part))
+        else:
+            pattern += re.escape(part)
+    match = re.fullmatch(pattern, printed)
+    return bool(match) and all(abs(a - float(b)) <= TOLERANCE * max(1, abs(a)) for a, b in zip(numbers, match.groups()))
+
+
+def fits(expected, printed):
+    if not expected:
+        return not printed
+    if expected[0].strip() == "...":
+        return any(fits(expected[1:], printed[skip:]) for skip in range(len(printed) + 1))
+    return bool(printed) and line_fits(expected[0], printed[0]) and fits(expected[1:], printed[1:])
+
+
+def main():
+    heed, shared, *pages = sys.argv[1:]
+    heed = os.path.abspath(heed)
+    shared = os.environ.get("HEED_SHARED", shared)
+    for folder in MODELS.values():
+        if not os.path.isdir(os.path.join(shared, folder)):
+            print(f"skipped: no {os.path.realpath(os.path.join(shared, folder))}")
+            return 77
+    failed = count = 0
+    for page in pages:
+        with tempfile.TemporaryDirectory() as work:
+            for name, folder in MODELS.items():
+                os.symlink(os.path.realpath(os.path.join(shared, folder)), os.path.join(work, name))
+            with open(page, encoding="utf-8") as file:
+                commands = commands_of(file.read())
+            for command, expected in commands:
+                count += 1
+                runnable = re.sub(r"^heed ", shlex.quote(heed) + " ", command)
+                run = subprocess.run(["bash", "-c", runnable], cwd=work, capture_output=True, text=True, check=False)
+                if run.returncode != 0 or not fits(expected, run.stdout.splitlines()):
+                    failed += 1
+                    print(f"{page}: $ {command}\nexit code {run.returncode}, printed:\n{run.stdout}{run.stderr}")
+                    print("expected:\n" + "\n".join(expected))
+    print(f"{count - failed} passed, {failed} failed")
+    return 1 if failed or count == 0 else 0
+
+
+sys.exit(main())

@@ -1,0 +1,151 @@
+// Language models as users meet them: texts scored and written by a published model of 260,000 parameters, and a
+// smaller one trained from nothing.
+#include "heed/tasks/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/file.h"
+#include "heed/base/parallel.h"
+#include "heed/engine/load.h"
+#include "heed/tasks/lm.h"
+#include "heed/tasks/run_task.h"
+#include "heed/train/train.h"
+#include "support/error_of.h"
+#include "support/shared_data.h"
+#include "support/temp_folder.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StoriesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = test::shared_data("weights/stories260K");
+    if (!fs::exists(folder_)) GTEST_SKIP() << folder_ << " is not there";
+    model_.emplace(load(folder_));
+  }
+  fs::path folder_;
+  std::optional<LoadedModel> model_;
+};
+
+TEST_F(StoriesTest, ScoresAreHuggingFaces) {
+  const Json expected = parse_json(read_file(folder_ / "expected.json", 1 << 24), "expected.json");
+  for (const Json& example : expected["forward"]) {
+    const TextScore score = score_texts(*model_, {example["text"]})[0];
+    const auto theirs = example["token_logprobs"].get<std::vector<double>>();
+    ASSERT_EQ(score.list.size(), theirs.size());
+    for (std::size_t i = 0; i < theirs.size(); ++i) EXPECT_NEAR(score.list[i].log_probability, theirs[i], 1e-4);
+  }
+  for (const Json& example : expected["loss"]) {
+    const TextScore score = score_texts(*model_, {example["text"]})[0];
+    EXPECT_NEAR(-score.log_probability / static_cast<double>(score.tokens), example["loss"].get<double>(), 1e-4);
+  }
+}
+
+TEST_F(StoriesTest, EveryTokenOfALongTextCountsOnce) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "Tom had a red ball. He was very happy. ";
+  const auto tokens = model_->tokenizer().encode(text).ids.size();
+  ASSERT_GT(tokens, model_->max_tokens());
+  for (const std::int64_t stride : {1, 7, 0}) {
+    const TextScore score = score_texts(*model_, {text}, stride)[0];
+    EXPECT_EQ(score.tokens, tokens - 1) << stride;  // all but the begin token
+    EXPECT_EQ(score.list.size(), score.tokens);
+  }
+}
+
+TEST_F(StoriesTest, APromptGivesTheSameTextAloneAndAmongOthers) {
+  const std::vector<std::string> prompts = {"Once upon a time", "Lily", "The big dog was", "", "One day"};
+  for (const std::string options :
+       {R"({"max_new_tokens": 30})", R"({"max_new_tokens": 30, "do_sample": true, "seed": 7})",
+        R"({"max_new_tokens": 12, "num_beams": 3})"}) {
+    const auto together = generate_texts(*model_, prompts, options);
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      const ThreadLimit one(1);
+      const WrittenText alone = generate_texts(*model_, {prompts[i]}, options)[0][0];
+      EXPECT_EQ(alone.text, together[i][0].text) << options;
+      EXPECT_EQ(alone.score, together[i][0].score) << options;
+      ASSERT_EQ(alone.tokens.size(), together[i][0].tokens.size());
+      for (std::size_t t = 0; t < alone.tokens.size(); ++t) {
+        EXPECT_EQ(alone.tokens[t].log_probability, together[i][0].tokens[t].log_probability);
+      }
+    }
+  }
+}
+
+TEST_F(StoriesTest, TextComesPieceByPiece) {
+  std::string streamed;
+  const auto written = generate_texts(*model_, {"Once upon a time"}, R"({"max_new_tokens": 40, "stop_strings": ["."]})",
+                                      [&](std::size_t, std::string_view piece) { streamed += piece; });
+  EXPECT_EQ(streamed, written[0][0].text);
+  EXPECT_EQ(written[0][0].finish_reason, "stop");
+  EXPECT_EQ(streamed.find('.'), std::string::npos);
+}
+
+TEST_F(StoriesTest, WhatIsWrittenFollowsItsConstraint) {
+  for (const int seed : {1, 2, 3}) {
+    const std::string sampled = R"("do_sample": true, "max_new_tokens": 200, "seed": )" + std::to_string(seed);
+    const auto json = generate_texts(*model_, {"Lily is"},
+                                     R"({"json_schema": {"type": "object", "properties": {
+      "name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 1, "maximum": 99}},
+      "required": ["name", "age"], "additionalProperties": false}, )" +
+                                         sampled + "}")[0][0];
+    EXPECT_EQ(json.finish_reason, "stop") << json.text;
+    const Json value = parse_json(json.text, "what was written");
+    EXPECT_GE(value["age"].get<int>(), 1);
+    EXPECT_LE(value["age"].get<int>(), 99);
+    const auto digits = generate_texts(*model_, {"Lily is"}, R"({"regex": "[0-9]{3}-[a-c]+", )" + sampled + "}")[0][0];
+    ASSERT_GE(digits.text.size(), 5U);
+    EXPECT_EQ(digits.text[3], '-');
+    EXPECT_EQ(digits.text.find_first_not_of("abc", 4), std::string::npos);
+  }
+  const std::string both = test::error_of(ErrorKind::invalid_argument, [&] {
+    static_cast<void>(generate_texts(*model_, {"x"}, R"({"regex": "a", "grammar": "root ::= \"a\""})"));
+  });
+  EXPECT_NE(both.find("give one of"), std::string::npos);
+}
+
+// A model of characters learns a text by heart, is scored as training says, and writes it.
+TEST(LmTraining, FromNothingToText) {
+  const test::TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "the cat sat on the mat, and the dog sat by the log.\n";
+  folder.write("train.txt", text);
+  const Json config = {
+      {"task", "lm"},
+      {"output", (folder.path() / "model").string()},
+      {"model",
+       {{"architecture",
+         {{"model_type", "gpt2"},
+          {"n_embd", 32},
+          {"n_layer", 2},
+          {"n_head", 2},
+          {"n_positions", 32},
+          {"resid_pdrop", 0},
+          {"embd_pdrop", 0},
+          {"attn_pdrop", 0}}}}},
+      {"tokenizer", {{"train", "character"}}},
+      {"data", {{"train", (folder.path() / "train.txt").string()}, {"format", "document"}, {"dev_share", 0}}},
+      {"optimizer", {{"learning_rate", 1e-2}}},
+      {"batch", {{"tokens", 256}}},
+      {"epochs", 12},
+      {"log", {{"tensorboard", false}}}};
+  folder.write("lm.json", config.dump());
+  std::vector<double> losses;
+  const TrainResult result = train(
+      folder.path() / "lm.json", {.on_step = [&](const TrainProgress& progress) { losses.push_back(progress.loss); }});
+  EXPECT_GT(losses.front(), 2.5);
+  EXPECT_LT(losses.back(), 0.3);
+  const LoadedModel model = load(result.folder);
+  const TextScore score = score_texts(model, {"the cat sat on the mat, and"})[0];
+  EXPECT_LT(score.perplexity(), 2.5);
+  const WrittenText written = generate_texts(model, {"the cat sat on"}, R"({"max_new_tokens": 9})")[0][0];
+  EXPECT_EQ(written.text, " the mat,");
+}
+
+}  // namespace
+}  // namespace heed
