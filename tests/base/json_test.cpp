@@ -17,6 +17,14 @@ std::string parse_error(const std::string& text) {
   return "";
 }
 
+TEST(Json, OrderedKeepsTheOrderOfKeys) {
+  const OrderedJson json = parse_ordered_json(R"({"b": 1, "a": {"z": [2], "y": null}, "c": ""})", "f");
+  EXPECT_EQ(json.dump(), R"({"b":1,"a":{"z":[2],"y":null},"c":""})");
+  for (const char* text : {R"({"a": 1, "b": 2, "a": 3})", "{", "[1, ]"}) {
+    EXPECT_THROW(parse_ordered_json(text, "f"), Error) << text;
+  }
+}
+
 TEST(Json, ParsesWhatNlohmannParses) {
   for (const char* text :
        {"null", "true", " 12 ", "-3", "18446744073709551615", "1.5e3", "\"\\u00e9\\ud83d\\ude00\"", "[]", "{}",

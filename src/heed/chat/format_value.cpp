@@ -58,7 +58,7 @@ Spec parse_spec(std::string_view spec) {
   result.is_alternate = take(spec, "#", found);
   if (take(spec, "0", found) && !result.align) {
     result.align = '=';
-    result.fill = "0";
+    result.fill.assign(1, '0');
   }
   result.width = take_number(spec, kMostWidth);
   take(spec, ",_", result.group);

@@ -61,16 +61,28 @@ Value name_space(Evaluator& evaluator, Arguments& arguments) {
   return evaluator.make_namespace(dict_of(evaluator, arguments));
 }
 
+// Nothing at the first call, then the separator.
+class Joiner final : public Object {
+ public:
+  explicit Joiner(const Value& separator) : Object(deeper_than({separator})), separator_(separator) {}
+  std::string type_name() const override { return "Joiner"; }
+  std::string print(Evaluator&) const override { return "<Joiner>"; }
+  bool is_callable() const override { return true; }
+  Value call(Evaluator&, Arguments arguments) override {
+    Parameters("joiner", arguments).done();
+    return std::exchange(is_used_, true) ? separator_ : Value("");
+  }
+
+ private:
+  Value separator_;
+  bool is_used_ = false;
+};
+
 Value joiner(Evaluator&, Arguments& arguments) {
   Parameters parameters("joiner", arguments);
   const Value separator = parameters.optional("sep", ", ");
   parameters.done();
-  const auto is_used = std::make_shared<bool>(false);
-  const auto next = [separator, is_used](Evaluator&, Arguments& none) {
-    Parameters("joiner", none).done();
-    return std::exchange(*is_used, true) ? separator : Value("");
-  };
-  return make_function("joiner", next, deeper_than({separator}));
+  return std::shared_ptr<Object>(std::make_shared<Joiner>(separator));
 }
 
 class Cycler final : public Object, public std::enable_shared_from_this<Cycler> {

@@ -41,9 +41,9 @@ std::string percent_encoded(std::string_view text, bool in_query) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) && byte < 0x80) {
-      out += c;
-    } else if (std::string_view("_.-~").find(c) != std::string_view::npos || (c == '/' && !in_query)) {
+    const bool is_plain =
+        byte < 0x80 && (std::isalnum(byte) || std::string_view("_.-~").find(c) != std::string_view::npos);
+    if (is_plain || (c == '/' && !in_query)) {
       out += c;
     } else if (c == ' ' && in_query) {
       out += '+';

@@ -21,33 +21,35 @@ std::optional<Value> Namespace::attribute(Evaluator&, std::string_view name) {
   return found ? std::optional(*found) : std::nullopt;
 }
 
-std::optional<Value> Parameters::take(std::string_view name) {
-  const auto named = std::ranges::find(arguments_.named, name, &std::pair<std::string, Value>::first);
-  const bool is_named = !name.empty() && named != arguments_.named.end();
+const Value* Parameters::take(std::string_view name) {
+  const auto& all = arguments_.named;
+  const auto named = std::ranges::find(all, name, &std::pair<std::string, Value>::first);
+  const bool is_named = !name.empty() && named != all.end();
   if (next_ < arguments_.positional.size()) {
     HEED_CHECK(!is_named, function_, "() got multiple values for argument '", name, "'");
-    return arguments_.positional[next_++];
+    return &arguments_.positional[next_++];
   }
-  if (!is_named) return std::nullopt;
-  Value value = named->second;
-  arguments_.named.erase(named);
-  return value;
+  if (!is_named) return nullptr;
+  taken_.push_back(name);
+  return &named->second;
 }
 
 Value Parameters::required(std::string_view name) {
-  auto value = take(name);
+  const Value* value = take(name);
   HEED_CHECK(value, function_, "() is missing an argument", name.empty() ? "" : ": ", name);
   return *value;
 }
 
 Value Parameters::optional(std::string_view name, Value fallback) {
-  auto value = take(name);
+  const Value* value = take(name);
   return value ? *value : fallback;
 }
 
 void Parameters::done() const {
-  HEED_CHECK(arguments_.named.empty(), function_, "() got an unexpected keyword argument '",
-             arguments_.named.front().first, "'");
+  for (const auto& [name, value] : arguments_.named) {
+    HEED_CHECK(std::ranges::find(taken_, name) != taken_.end(), function_, "() got an unexpected keyword argument '",
+               name, "'");
+  }
   HEED_CHECK(next_ >= arguments_.positional.size(), function_, "() takes ", next_, " arguments, but ",
              arguments_.positional.size(), " were given");
 }

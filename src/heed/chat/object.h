@@ -76,7 +76,8 @@ class Namespace final : public Object {
 // Takes arguments one after the other, by place or by name, as Python hands them to parameters.
 class Parameters {
  public:
-  Parameters(std::string function, Arguments& arguments) : function_(std::move(function)), arguments_(arguments) {}
+  Parameters(std::string function, const Arguments& arguments)
+      : function_(std::move(function)), arguments_(arguments) {}
   // The next parameter; a name of "" can only be given by place.
   Value required(std::string_view name);
   Value optional(std::string_view name, Value fallback);
@@ -84,11 +85,13 @@ class Parameters {
   void done() const;
 
  private:
-  std::optional<Value> take(std::string_view name);
+  // Null if it was not given.
+  const Value* take(std::string_view name);
 
   std::string function_;
-  Arguments& arguments_;
-  std::size_t next_ = 0;
+  const Arguments& arguments_;
+  std::size_t next_ = 0;                 // of the positional ones
+  std::vector<std::string_view> taken_;  // names of the others
 };
 
 // The value as what the parameter needs; throws if it is something else. `what` names it.

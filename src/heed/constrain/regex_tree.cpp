@@ -1,6 +1,6 @@
 #include "heed/constrain/regex_tree.h"
 
-#include <map>
+#include <array>
 #include <optional>
 
 #include "heed/base/error.h"
@@ -30,6 +30,21 @@ CharSet with_property(text::Properties property) {
     point = last;
   }
   return set;
+}
+
+// What \p may name, found once.
+const auto& properties() {
+  static const std::array<std::pair<std::string_view, CharSet>, 6> sets = [] {
+    const CharSet letters = with_property(text::kIsRegexLetter), numbers = with_property(text::kIsRegexNumber);
+    const CharSet marks = with_property(text::kIsCombiningMark), flat = with_property(text::kIsNonspacingMark);
+    return std::array<std::pair<std::string_view, CharSet>, 6>{{{"{L}", letters},
+                                                                {"{Letter}", letters},
+                                                                {"{N}", numbers},
+                                                                {"{Number}", numbers},
+                                                                {"{M}", marks},
+                                                                {"{Mn}", flat}}};
+  }();
+  return sets;
 }
 
 class Parser {
@@ -264,18 +279,8 @@ class Parser {
   }
 
   CharSet property() {
-    struct Known {
-      std::string_view name;
-      text::Properties property;
-    };
-    constexpr Known kKnown[] = {{"{L}", text::kIsRegexLetter},   {"{Letter}", text::kIsRegexLetter},
-                                {"{N}", text::kIsRegexNumber},   {"{Number}", text::kIsRegexNumber},
-                                {"{M}", text::kIsCombiningMark}, {"{Mn}", text::kIsNonspacingMark}};
-    for (const Known& known : kKnown) {
-      if (!take(known.name)) continue;
-      const auto [place, fresh] = properties_.try_emplace(known.property);
-      if (fresh) place->second = with_property(known.property);
-      return place->second;
+    for (const auto& [name, set] : properties()) {
+      if (take(name)) return set;
     }
     refuse("of \\p{...}, only L, N, M and Mn are supported");
   }
@@ -284,7 +289,6 @@ class Parser {
   std::u32string points_;
   std::size_t at_ = 0;
   int depth_ = 0;
-  std::map<text::Properties, CharSet> properties_;
 };
 
 }  // namespace
