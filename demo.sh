@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 tools/install_packages.sh build
-# For a first look, what builds soonest; who has a release build keeps to it.
+# For a first look, the preset that builds fastest; an existing release build is reused.
 preset=demo
 [[ -f build/release/CMakeCache.txt ]] && preset=release
 cmake --preset $preset > /dev/null

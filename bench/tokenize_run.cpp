@@ -8,7 +8,7 @@
 #include "bench/timing.h"
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 
 namespace heed::bench {
 namespace {

@@ -12,14 +12,14 @@ namespace heed::bench {
 
 class TokenizeRun {
  public:
-  // A tokenizer.json or model directory, and a file with one text a line.
+  // A tokenizer.json or model directory, and a file with one text per line.
   TokenizeRun(const std::filesystem::path& tokenizer, const std::filesystem::path& texts);
 
   struct Result {
     double seconds = 0;
     std::int64_t bytes = 0, tokens = 0;
   };
-  // Encodes the texts [begin, end), 1000 a batch.
+  // Encodes the texts [begin, end), 1000 per batch.
   Result run(std::int64_t begin, std::int64_t end, int threads) const;
 
   // Bytes of live memory that the tokenizer takes.

@@ -11,6 +11,7 @@
 #include "bench/attention_run.h"
 #include "bench/encoder_run.h"
 #include "bench/gemm_run.h"
+#include "bench/gpt2_run.h"
 #include "bench/timing.h"
 #include "bench/tokenize_run.h"
 #include "bench/train_run.h"
@@ -72,6 +73,30 @@ json decode(const json& command) {
   return {{"t", seconds}, {"gb_per_s", decode.bytes() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+// B prompts of "prompt" tokens, then "new" greedy ones of each. tokens_per_s is that of decoding alone, gb_per_s what
+// it reads of the weights; without new tokens gflops are those of the prompts.
+json gpt2(const json& command) {
+  static const std::map<std::string, DType> storages = {
+      {"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}};
+  const std::string storage = command.value("storage", "f32");
+  HEED_CHECK(storages.contains(storage), "[worker] storage is ", storage, ", expected f32, f16 or bf16");
+  const Gpt2Case decoder{storages.at(storage), command.value("B", 1), command.value("prompt", 32),
+                         command.value("new", 128), threads_of(command)};
+  const Gpt2Run run(decoder);
+  std::vector<double> decoding;
+  const double seconds = median_seconds([&] { decoding.push_back(run.run().decode_seconds); });
+  json answer = {{"t", seconds}, {"load", run.load_seconds()}, {"maxrss", max_resident_bytes()}};
+  if (decoder.new_tokens > 1) {
+    const double step = median(decoding) / static_cast<double>(decoder.new_tokens - 1);
+    answer["tokens_per_s"] = static_cast<double>(decoder.batch) / step;
+    answer["gb_per_s"] = run.weight_bytes() / step * 1e-9;
+  } else {
+    answer["tokens_per_s"] = static_cast<double>(decoder.batch * decoder.prompt) / seconds;
+    answer["gflops"] = run.prompt_flops() / seconds * 1e-9;
+  }
+  return answer;
+}
+
 // B sequences of S tokens, or "lengths" of a batch of any.
 json encoder(const json& command) {
   using Lengths = std::vector<std::int64_t>;
@@ -110,8 +135,9 @@ json train(const json& command) {
 }
 
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
-    {"attn", attention}, {"bandwidth", bandwidth}, {"decode", decode},      {"enc", encoder},       {"gemm", gemm},
-    {"peak", peak},      {"tokenize", tokenize},   {"train_minilm", train}, {"train_mixed", train},
+    {"attn", attention},     {"bandwidth", bandwidth}, {"decode", decode}, {"enc", encoder},
+    {"gemm", gemm},          {"gpt2", gpt2},           {"peak", peak},     {"tokenize", tokenize},
+    {"train_minilm", train}, {"train_mixed", train},
 };
 
 json answer(const std::string& line, bool& quit) {

@@ -1,6 +1,6 @@
 # embed_web(OUTPUT): the files of web/ as C++ strings. Modules are joined into one in the order below, without their
 # import lines and the word export; so names at the top of a module must be unique in web/.
-set(HEED_WEB_MODULES draw data address svg picture shell heat_map head_view grids evidence_view similarity leads map_view look main)
+set(HEED_WEB_MODULES draw data address svg picture shell heat_map head_view grids evidence_view next_view similarity leads map_view look main)
 
 function(embed_web output)
   set(web ${PROJECT_SOURCE_DIR}/web)

@@ -7,7 +7,8 @@ packages_of() {
     case $1 in
         build) echo g++ cmake ninja-build ccache libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev libutf8proc-dev libonig-dev libxxhash-dev libcurl4-openssl-dev libedit-dev libssl-dev zlib1g-dev ;;
         test) echo libgtest-dev pkg-config python3 unzip ;;
-        web) echo chromium ;;
+        # Debian's npm brings some 300 packages and conflicts with a Node.js from elsewhere: only where there is none.
+        web) if command -v npm > /dev/null; then echo chromium; else echo chromium nodejs npm; fi ;;
         ci) echo git clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libbenchmark-dev libopenblas-dev libdnnl-dev python3-jinja2 python3-jsonschema python3-sklearn python3-torch ;;
         *) echo "install_packages: unknown group \"$1\", expected build, test, web or ci" >&2; return 1 ;;
     esac
@@ -21,7 +22,7 @@ for group in "${@:-build}"; do
 done
 
 if ! command -v dpkg-query > /dev/null; then
-    echo "install_packages: this is not a Debian system; going on in the hope that it has the likes of: ${wanted[*]}" >&2
+    echo "install_packages: this is not a Debian system; continuing, but heed needs the equivalents of: ${wanted[*]}" >&2
     exit 0
 fi
 

@@ -101,7 +101,7 @@ async function main(build, shared, options) {
   const lines = writeTexts(shared, textFile, megabytes)
   const settings = { textFile, lines, perSlice: Math.ceil((lines * slice) / megabytes), rounds: number('--rounds', 25) }
   for (const threads of threadCounts) {
-    const env = { OMP_WAIT_POLICY: 'passive', RAYON_NUM_THREADS: String(threads), TOKENIZERS_PARALLELISM: String(threads > 1) }
+    const env = { RAYON_NUM_THREADS: String(threads), TOKENIZERS_PARALLELISM: String(threads > 1) }
     for (const vocabulary of published(shared, work)) {
       const workers = {
         heed: new Worker(path.join(build, 'bin/heed_bench_worker'), [], env),

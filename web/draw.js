@@ -54,7 +54,7 @@ export function inked(color) {
   const [r, g, b] = color, light = 0.3 * r + 0.59 * g + 0.11 * b > 128;
   return { background: rgb(color), color: light ? "#1c2130" : "#ffffff" };
 }
-// One hue a head.
+// One hue per head.
 export const headColor = (head, heads, alpha) =>
   `hsla(${Math.round((head * 360) / heads + 228) % 360}, ${isDark() ? "75%, 70%" : "62%, 42%"}, ${alpha})`;
 

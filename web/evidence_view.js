@@ -95,7 +95,8 @@ export class EvidenceView {
 
   rollout(units) {
     const values = units.map(({ first, count }) => this.app.data.rollout.slice(first, first + count).reduce((a, b) => a + b, 0));
-    return section("Attention roll-out", "How much of each token could have reached the first token through all layers, if every layer mixed by the mean of its heads and its residual. A rule of thumb about flow, not about the decision.",
+    const target = this.app.data.expected ? "last" : "first";
+    return section("Attention roll-out", `How much of each token could have reached the ${target} token through all layers, if every layer mixed by the mean of its heads and its residual. A rule of thumb about flow, not about the decision.`,
       passage(units, values, weightColor, (unit, value) => `${unit.text}  ${percent(value)}`));
   }
 }

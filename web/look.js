@@ -7,21 +7,24 @@ import { EntropyView, ModelView } from "./grids.js";
 import { HeadView } from "./head_view.js";
 import { kHidden, kLeads, kOpeningRule } from "./leads.js";
 import { MapView } from "./map_view.js";
+import { NextView } from "./next_view.js";
 import { savePicture } from "./picture.js";
 import { help, lead, listen, markTab, note, savers, status, stepper, switchTheme, tabs, toggle } from "./shell.js";
 
-const kLookViews = [["head", "Head"], ["model", "Model"], ["map", "Map"], ["entropy", "Entropy"], ["evidence", "Evidence"]];
+const kLookViews = [["head", "Head"], ["model", "Model"], ["map", "Map"], ["entropy", "Entropy"], ["evidence", "Evidence"], ["next", "Next"]];
 const kLookKeys = [
-  ["← →", "previous, next head"], ["↑ ↓", "previous, next layer"], ["1 2 3 4 5", "head, model, map, entropy, evidence"],
+  ["← →", "previous, next head"], ["↑ ↓", "previous, next layer"], ["1 2 3 4 5 6", "head, model, map, entropy, evidence, next token (of language models)"],
   ["n p", "next, previous token (map: Shift and arrows move the cursor)"], ["r", "who looks at the token, instead of where it looks"],
   ["+ - 0", "map: zoom in, out, all"], ["w", "words or tokens"], ["s", "show or hide special tokens such as [CLS]"], ["t", "dark or light"], ["Esc", "let go of the token"], ["?", "this"],
 ];
 
-const kViewClasses = { head: HeadView, model: ModelView, map: MapView, entropy: EntropyView, evidence: EvidenceView };
+const kViewClasses = { head: HeadView, model: ModelView, map: MapView, entropy: EntropyView, evidence: EvidenceView, next: NextView };
+const kSheets = ["evidence", "next"]; // which scroll, and are about no single head
 
 export class LookApp {
   constructor(json) {
     this.data = new LookData(json);
+    this.views = kLookViews.filter(([view]) => view !== "next" || this.data.expected);
     this.stage = document.getElementById("stage");
     const { layer, head } = this.first = this.data.headWorthSeeing();
     this.state = { kind: "attention", view: "head", layer, head, words: false, hidden: false, pointed: null, chosen: null, cell: null, label: this.data.explained[0]?.label ?? null, painted: {} };
@@ -39,7 +42,7 @@ export class LookApp {
     const index = (name, count) => ({ get: () => String(state[name] + 1), set: (text) => { state[name] = indexNamed(text, count) ?? state[name]; } });
     const flag = (name, value, allowed = true) => ({ get: () => (state[name] ? value : null), set: (text) => { state[name] = allowed && text === value; } });
     return {
-      view: { get: () => state.view, set: (text) => { if (Object.hasOwn(kViewClasses, text)) state.view = text; } },
+      view: { get: () => state.view, set: (text) => { if (this.views.some(([view]) => view === text)) state.view = text; } },
       layer: index("layer", data.layers),
       head: index("head", data.heads),
       words: flag("words", "merged"),
@@ -63,7 +66,7 @@ export class LookApp {
     const { data } = this;
     document.getElementById("subject").textContent = `${data.model} · ${data.count} tokens · ${data.layers} × ${data.heads} heads`;
     document.title = `heed look: ${data.tokens.slice(0, 12).join(" ")}`;
-    tabs(kLookViews, (view) => this.go(view));
+    tabs(this.views, (view) => this.go(view));
     this.words = toggle("words", "w", () => this.merge());
     this.special = toggle("hide [CLS] …", "s", () => this.hide());
     this.special.title = "hide special tokens, key s";
@@ -77,14 +80,14 @@ export class LookApp {
   keys() {
     const map = (action) => () => { if (this.state.view === "map") action(this.view.map); };
     const move = (rows, columns) => map((view) => view.step(rows, columns));
-    const arrow = (layers, heads) => () => (this.state.view === "evidence" ? this.stage.scrollBy(0, 60 * layers) : this.step(layers, heads));
+    const arrow = (layers, heads) => () => (kSheets.includes(this.state.view) ? this.stage.scrollBy(0, 60 * layers) : this.step(layers, heads));
     listen({
       ArrowLeft: arrow(0, -1), ArrowRight: arrow(0, 1), ArrowUp: arrow(-1, 0), ArrowDown: arrow(1, 0),
       "Shift+ArrowLeft": move(0, -1), "Shift+ArrowRight": move(0, 1), "Shift+ArrowUp": move(-1, 0), "Shift+ArrowDown": move(1, 0),
       "+": map((view) => view.zoom(1.4)), "=": map((view) => view.zoom(1.4)), "-": map((view) => view.zoom(1 / 1.4)), 0: map((view) => view.fit()),
       n: () => this.walk(1), p: () => this.walk(-1), r: () => this.turn(), w: () => this.merge(), s: () => this.hide(), t: () => this.theme(),
       "?": () => help(kLookKeys), Escape: () => this.choose(null),
-      ...Object.fromEntries(kLookViews.map(([view], index) => [index + 1, () => this.go(view)])),
+      ...Object.fromEntries(this.views.map(([view], index) => [index + 1, () => this.go(view)])),
     });
   }
 
@@ -92,7 +95,7 @@ export class LookApp {
     Object.assign(this.state, { view, cell: null, pointed: null });
     this.stage.onscroll = null;
     this.stage.scrollTop = this.stage.scrollLeft = 0;
-    for (const node of this.steppers) node.hidden = view === "evidence";
+    for (const node of this.steppers) node.hidden = kSheets.includes(view);
     this.tell();
     this.view = new kViewClasses[view](this, this.stage);
     markTab(view);
@@ -210,7 +213,7 @@ export class LookApp {
       const list = lines.map(({ key, weight }) => `${visible(units[key].text)} ${percent(weight)}`).join(", ");
       return status(`${place}: **${visible(units[at.unit].text)}** ${at.toward ? "is looked at by" : "looks at"} ${list || "nobody among the largest links"}`);
     }
-    if (state.view === "evidence") return status("press **?** for keys");
+    if (kSheets.includes(state.view)) return status("press **?** for keys");
     const coarse = state.view === "map" && data.block > 1 && !data.hasFull(state.layer, state.head)
       ? `  ·  each cell is the largest weight of ${data.block} × ${data.block} tokens; heed look --full ${state.layer + 1}.${state.head + 1} has this head in full${state.hidden ? "; blocks of tokens with a special one among them are hidden" : ""}` : "";
     status(`${place}: entropy **${data.entropy[state.layer][state.head].toFixed(2)} bits**${coarse}  ·  press **?** for keys`);

@@ -129,10 +129,11 @@ int run(const Options& options) {
 void add_chat(CLI::App& app, int& result) {
   CLI::App* verb = app.add_subcommand("chat", "talk with a model that has a chat template");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--model", options->model, "folder of the model, or owner/name of one that was pulled")->required();
-  verb->add_option("--system", options->system, "what the model should be or do, said before the conversation");
-  verb->add_flag("--colors", options->colors, "color words by how sure the model was of them");
-  verb->add_option("--threads", options->threads, "how many threads to use; default: all of the machine");
+  verb->add_option("--model", options->model, "folder of a HuggingFace model, or owner/name of one that was pulled")
+      ->required();
+  verb->add_option("--system", options->system, "system message: what the model should be or do");
+  verb->add_flag("--colors", options->colors, "color words by how sure the model was");
+  verb->add_option("--threads", options->threads, "threads to compute with; default: as many as this machine has");
   add_option_flags(*verb, generate_task().options.list(), kForPredict, options->task);
   verb->footer("heed chat --model Qwen/Qwen3-0.6B --do-sample --temperature 0.7");
   verb->callback([options, &result] { result = run(*options); });

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "command_tree.h"
+#include "heed/base/join.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -19,11 +20,11 @@ std::vector<std::string> words_of(const CLI::App& root, const Command& command) 
 }
 
 std::string paths_between(const CLI::App& root, std::string_view separator) {
-  std::string list;
+  std::vector<std::string> paths;
   for (const Command& command : all_commands(root)) {
-    if (!command.path.empty()) list += (list.empty() ? "" : std::string(separator)) + "\"" + command.path + "\"";
+    if (!command.path.empty()) paths.push_back("\"" + command.path + "\"");
   }
-  return list;
+  return join(paths, separator);
 }
 
 // For single quotes of any of the shells.
@@ -113,10 +114,8 @@ std::string fish_script(const CLI::App& root) {
   for (const Command& command : all_commands(root)) {
     std::string when = "__fish_use_subcommand";
     if (!command.path.empty()) {
-      when.clear();
-      for (const std::string& verb : CLI::detail::split(command.path, ' ')) {
-        when += (when.empty() ? "" : "; and ") + ("__fish_seen_subcommand_from " + verb);
-      }
+      when = join(CLI::detail::split(command.path, ' '), "; and ",
+                  [](const std::string& verb) { return "__fish_seen_subcommand_from " + verb; });
     }
     for (const CLI::App* verb : verbs_of(*command.app)) {
       script += fmt::format("complete -c heed -n '{}' -a {} -d '{}'\n", when, verb->get_name(),

@@ -10,6 +10,7 @@
 
 #include "data_options.h"
 #include "heed/base/file.h"
+#include "heed/base/join.h"
 #include "heed/base/utf8.h"
 #include "heed/data/data_check.h"
 #include "heed/engine/load.h"
@@ -55,7 +56,7 @@ void print_labels(const FileCheck& file) {
 void print_lengths(const FileCheck& file, const std::string& unit, std::size_t max_length) {
   if (file.rows == 0) return;
   const std::size_t longest = file.length_quantile(1), step = longest / kLengthRows + 1;
-  fmt::print("  {} a row: mean {:.1f}, median {}, 99 % have at most {}, longest {}\n", unit, file.mean_length(),
+  fmt::print("  {} per row: mean {:.1f}, median {}, 99 % have at most {}, longest {}\n", unit, file.mean_length(),
              file.length_quantile(0.5), file.length_quantile(0.99), longest);
   std::vector<std::size_t> counts(longest / step + 1);
   for (const auto& [length, count] : file.lengths) counts[length / step] += count;
@@ -99,15 +100,15 @@ std::string faults_of(const DataCheck& check) {
     contradictory += file.contradictions.count;
   }
   for (const SharedRows& each : check.shared) shared += each.rows.count;
-  std::string list;
+  std::vector<std::string> list;
   const auto add = [&](std::size_t count, const char* what) {
-    if (count > 0) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, what);
+    if (count > 0) list.push_back(fmt::format("{} {}", count, what));
   };
   add(malformed, "malformed");
   add(empty, "without text");
   add(contradictory, "with labels that contradict each other");
   add(shared, "in two files");
-  return list;
+  return join(list, ", ");
 }
 
 struct CheckOptions : DataOptions {
@@ -171,9 +172,10 @@ int check(const CheckOptions& options) {
 }
 
 void add_check(CLI::App& data, int& result) {
-  CLI::App* verb = data.add_subcommand("check", "labels, lengths, malformed rows, duplicates and leaks of data files");
+  CLI::App* verb =
+      data.add_subcommand("check", "check data files: labels, lengths, malformed rows, duplicates, rows in two files");
   const auto options = std::make_shared<CheckOptions>();
-  verb->add_option("FILE", options->files, "the files, training data first; or the config of a training run")
+  verb->add_option("FILE", options->files, "files to check, training data first; or the config of a training run")
       ->required();
   add_data_options(*verb, *options);
   verb->add_option("--model", options->model,
@@ -187,7 +189,8 @@ void add_check(CLI::App& data, int& result) {
 
 void add_make_support(CLI::App& make, int& result) {
   CLI::App* verb = make.add_subcommand(
-      "support", "messages to a shop's support: 16 intents, 8 kinds of slots, train.jsonl, dev.jsonl and test.jsonl");
+      "support",
+      "write messages to a shop's support: 16 intents, 8 kinds of slots, train.jsonl, dev.jsonl and test.jsonl");
   struct Options {
     std::string output;
     std::uint64_t seed = 1;
@@ -197,7 +200,7 @@ void add_make_support(CLI::App& make, int& result) {
   verb->add_option("--output", options->output, "folder for the files")->required();
   verb->add_option("--seed", options->seed, "seed of the random choices: another seed, other messages")
       ->capture_default_str();
-  verb->add_option("--size", options->size, "number of messages in all; a tenth each is for dev and test")
+  verb->add_option("--size", options->size, "number of messages in all; dev and test get a tenth each")
       ->capture_default_str();
   verb->callback([options, &result] {
     write_support_data(make_support_data(options->seed, options->size), options->output);

@@ -24,8 +24,9 @@ DataSource DataOptions::source_of(const std::string& file) const {
 void add_data_options(CLI::App& verb, DataOptions& options) {
   Columns& columns = options.source.columns;
   verb.add_option("--format", options.source.format,
-                  "format of the file: lines, tsv, csv, jsonl, conll, conllu or squad; default: by the extension");
-  verb.add_option("--rows", options.rows, "what a row must have, with commas between; default: by the format")
+                  "format of the file: " + data_formats() + "; default: by the extension");
+  verb.add_option("--rows", options.rows,
+                  "fields that every row must have, separated by commas; default: by the format")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kRowFields), std::end(kRowFields))));
   verb.add_option("--text", columns.text, "column or field of the text: a name, or a number from 0");

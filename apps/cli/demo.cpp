@@ -1,4 +1,4 @@
-// heed demo: an encoder learns from nothing what customers of a shop want, and which words say so. Everything happens
+// heed demo: an encoder learns from scratch what customers of a shop want, and which words say so. Everything happens
 // in a folder of its own: data, model, and a page that shows the attention.
 #include <fmt/core.h>
 
@@ -100,7 +100,7 @@ int demo(const std::string& output, std::int64_t epochs) {
   const SupportData data = make_support_data(kSeed, kMessages);
   write_support_data(data, folder / "data");
   fmt::print(
-      "{} messages to the support of a shop, made by a grammar. An encoder learns from nothing what each is about\n"
+      "{} messages to the support of a shop, made by a grammar. An encoder learns from scratch what each is about\n"
       "(one label) and which words are products, dates, amounts ... (one label per word); on {} threads, {}.\n\n",
       data.train.size(), current_threads(), kernels::target_name());
   TrainPrinter printer;
@@ -126,14 +126,14 @@ int demo(const std::string& output, std::int64_t epochs) {
 
 void add_demo(CLI::App& app, int& result) {
   CLI::App* verb =
-      app.add_subcommand("demo", "train an encoder on built-in data, from nothing, and look inside (a minute)");
+      app.add_subcommand("demo", "train an encoder on built-in data, from scratch, and look inside (a minute)");
   struct Options {
     std::string output = "heed-demo";
     std::int64_t epochs = 8;
   };
   const auto options = std::make_shared<Options>();
-  verb->add_option("--output", options->output, "folder to make")->capture_default_str();
-  verb->add_option("--epochs", options->epochs, "times through the data")
+  verb->add_option("--output", options->output, "folder for data, model and page")->capture_default_str();
+  verb->add_option("--epochs", options->epochs, "number of passes over the data")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   verb->callback([options, &result] { result = demo(options->output, options->epochs); });

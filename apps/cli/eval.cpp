@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "data_options.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
-#include "heed/base/parallel.h"
 #include "heed/engine/load.h"
 #include "heed/train/evaluation_run.h"
+#include "model_options.h"
 #include "option_flags.h"
 #include "progress.h"
+#include "stop_on_signal.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -54,8 +54,8 @@ std::string lines_of(const std::map<std::string, double>& metrics, int digits) {
 }
 
 int evaluate_file(const Options& options) {
-  std::optional<ThreadLimit> limit;
-  if (options.threads > 0) limit.emplace(options.threads);
+  const StopOnSignal signals;
+  const auto limit = limit_threads(options.threads);
   const LoadedModel model = load(options.model);
   const Task* task = options.task.empty() ? default_task(model) : &task_named(options.task);
   HEED_CHECK(task, "[eval] a ", model.model().architecture(), " is made for no task that can be scored; name one by ",
@@ -80,22 +80,19 @@ int evaluate_file(const Options& options) {
 }  // namespace
 
 void add_eval(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("eval", "how well a model does on a file of right answers");
+  CLI::App* verb = app.add_subcommand("eval", "score a model on labelled data");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--model", options->model, "folder of a HuggingFace model, or owner/name of one that was pulled")
-      ->required();
-  verb->add_option("--data", options->data, "file of right answers (docs/data.md)")->required();
+  add_model_option(*verb, options->model);
+  verb->add_option("--data", options->data, "file with the right answers (docs/data.md)")->required();
   verb->add_option(
       "--task", options->task,
-      "task to score: " + trainable_tasks() + "; default: what the model was trained for, or has a head for");
+      "task to score: " + trainable_tasks() + "; default: the one that the model was trained for or has a head for");
   add_data_options(*verb, *options);
-  verb->add_option("--max-bad-rows", options->source.max_bad_rows,
-                   "how many malformed rows to pass over before giving up")
+  verb->add_option("--max-bad-rows", options->source.max_bad_rows, "number of malformed rows to skip before giving up")
       ->capture_default_str();
   add_option_flags(*verb, all_options(), kForEvaluate, options->given);
   verb->add_option("--output", options->output, "file to write the metrics to, as JSON");
-  verb->add_option("--threads", options->threads, "threads to compute with; default: as many as this machine has")
-      ->check(CLI::Range(1, 1024));
+  add_threads_option(*verb, options->threads);
   verb->footer("heed eval --model all-MiniLM-L6-v2 --data sts.csv --no-header --pair 1 --score 2");
   verb->callback([options, &result] { result = evaluate_file(*options); });
 }

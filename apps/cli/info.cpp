@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "heed/base/grouped.h"
 #include "heed/base/utf8.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/embed_plan.h"
@@ -28,6 +29,14 @@ std::string joined(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) text += (i ? ", " : "") + names[i];
   return names.size() > most ? text + fmt::format(", ... ({} in all)", names.size()) : text;
+}
+
+double bytes_of(const Model& model) {
+  double bytes = 0;
+  for (const auto& [name, parameter] : named_parameters(model)) {
+    bytes += static_cast<double>(parameter->count() * element_size(parameter->dtype()));
+  }
+  return bytes;
 }
 
 std::map<ParameterPlace::Part, std::int64_t> parameters_by_part(const Model& model) {
@@ -68,12 +77,19 @@ void picture(const Model& model) {
   if (info.intermediate_size > 0) {
     box("feed-forward", fmt::format("{} → {} → {}", info.hidden_size, info.intermediate_size, info.hidden_size), 0);
   }
-  if (info.heads > 0) box("attention", fmt::format("{} heads of {}", info.heads, info.hidden_size / info.heads), 0);
+  if (info.heads > 0) {
+    const bool grouped_keys = info.key_heads < info.heads;
+    box("attention",
+        fmt::format("{} heads of {}{}", info.heads, info.head_dim,
+                    grouped_keys ? fmt::format(", {} of keys", info.key_heads) : ""),
+        0);
+  }
   box(fmt::format("× {} layers", info.layers), info.shared_layers ? "(shared weights)" : "", part(Part::layers));
   border("├", "┤");
-  box("embeddings",
-      fmt::format("{} words, {} positions, {} types", info.vocab_size, info.position_rows, info.type_vocab_size),
-      part(Part::embeddings));
+  std::string tables = fmt::format("{} words", info.vocab_size);
+  if (info.position_rows > 0) tables += fmt::format(", {} positions", info.position_rows);
+  if (info.type_vocab_size > 0) tables += fmt::format(", {} types", info.type_vocab_size);
+  box("embeddings", tables, part(Part::embeddings));
   border("└", "┘");
 }
 
@@ -93,10 +109,13 @@ int info(const std::string& directory) {
   row("architecture", model.architecture());
   row("sizes", fmt::format("{} hidden, {} layers, {} heads, {} intermediate", info.hidden_size, info.layers, info.heads,
                            info.intermediate_size));
-  row("positions", fmt::format("{}; texts up to {} tokens", info.positions, info.max_tokens));
+  const bool any = info.max_tokens == kAnyLength;
+  row("positions", fmt::format("{}; texts {}", info.positions,
+                               any ? "of any length" : fmt::format("up to {} tokens", info.max_tokens)));
+  if (info.memory > 0) row("remembers", fmt::format("{} tokens of the segment before", info.memory));
   row("parameters", grouped(parameters));
-  row("memory", megabytes(4.0 * static_cast<double>(parameters)) + " as f32; " +
-                    file_sizes(loaded.folder().transformer()) + " in the files");
+  row("memory", megabytes(bytes_of(model)) + " as stored, " + megabytes(4.0 * static_cast<double>(parameters)) +
+                    " as f32 in training; " + file_sizes(loaded.folder().transformer()) + " in the files");
   const Json kind = loaded.tokenizer().model().to_json();
   row("tokenizer", fmt::format("{}, {} tokens", json_optional<std::string>(kind, "type", "WordPiece", "tokenizer"),
                                loaded.tokenizer().vocabulary_size()));
@@ -115,7 +134,7 @@ int info(const std::string& directory) {
 }  // namespace
 
 void add_info(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("info", "what is in a model folder: sizes, tokenizer, head, a picture");
+  CLI::App* verb = app.add_subcommand("info", "describe a model folder: sizes, tokenizer, head, a picture");
   const auto directory = std::make_shared<std::string>();
   verb->add_option("DIR", *directory, "folder of a HuggingFace model, or owner/name of one that was pulled")
       ->required();

@@ -27,7 +27,7 @@ class InputRows {
   virtual bool next(InputLine& line) = 0;
   // Whether next() need not wait for somebody who is still writing.
   virtual bool ready() { return true; }
-  virtual double share() const = 0;  // of the file that is read; negative if nobody knows
+  virtual double share() const = 0;  // of the file that is read; negative if it is not known
   virtual std::size_t blank_lines() const = 0;
 };
 

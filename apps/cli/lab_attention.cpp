@@ -41,15 +41,15 @@ int attention() {
     fmt::print("{:<18}{}  {:<49} {}\n", variant.name, row, variant.formula, variant.where);
   }
   fmt::print(
-      "\nMasks (1 = attend) say who is seen, scores and positions how much; all combine. docs/attention.md tells "
-      "more.\n");
+      "\nMasks (1 = attend) say which keys are seen, scores and positions how much; all combine. More is in\n"
+      "docs/attention.md.\n");
   return 0;
 }
 
 }  // namespace
 
 void add_lab_attention(CLI::App& lab, int& result) {
-  lab.add_subcommand("attention", "the variants of attention side by side (at once)")->callback([&result] {
+  lab.add_subcommand("attention", "show the variants of attention side by side (at once)")->callback([&result] {
     result = attention();
   });
 }

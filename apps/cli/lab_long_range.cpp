@@ -52,7 +52,7 @@ struct Batch {
 // `rows` sequences of one distance; a function of (seed, stream, number) alone.
 Batch make_batch(std::int64_t distance, std::int64_t rows, std::uint64_t seed, std::string_view stream,
                  std::int64_t number) {
-  Sequence draw{seed, stream_id(stream, distance, number), 0};
+  RandomStream draw{seed, stream_id(stream, distance, number), 0};
   std::vector<std::int32_t> ids, answers;
   std::vector<std::int64_t> questions;
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -94,7 +94,7 @@ class RecurrentRecall : public RecallModel {
 
   Tensor logits(const Batch& batch) const override {
     const Packed states = stack_.forward(Packed(symbol_.forward(batch.ids), batch.offsets), {});
-    return answer_.forward(embedding(states.values, batch.questions));
+    return answer_.forward(take_rows(states.values, batch.questions));
   }
 
   void visit(Visitor& visitor) const override {
@@ -113,10 +113,10 @@ class AttentionRecall : public RecallModel {
 
   Tensor logits(const Batch& batch) const override {
     const Tensor positions =
-        embedding(sinusoidal_positions(batch.offsets.longest(), kWidth), position_ids(batch.offsets));
+        take_rows(sinusoidal_positions(batch.offsets.longest(), kWidth), position_ids(batch.offsets));
     const Packed x(add(symbol_.forward(batch.ids), positions), batch.offsets);
     const std::vector<std::int64_t> one_each(static_cast<std::size_t>(batch.offsets.sequences()), 1);
-    const Packed asking(embedding(x.values, batch.questions), Offsets(std::span<const std::int64_t>(one_each)));
+    const Packed asking(take_rows(x.values, batch.questions), Offsets(std::span<const std::int64_t>(one_each)));
     return answer_.forward(attention_.forward(asking, x, {}, {}, asking.values));
   }
 
@@ -258,9 +258,10 @@ int long_range(Choice choice) {
 }  // namespace
 
 void add_lab_long_range(CLI::App& lab, int& result) {
-  CLI::App* verb = lab.add_subcommand("long-range", "recall over growing distances: RNN, GRU and attention (a minute)");
+  CLI::App* verb =
+      lab.add_subcommand("long-range", "measure recall over growing distances: RNN, GRU and attention (a minute)");
   auto choice = std::make_shared<Choice>();
-  verb->add_option("--distances", choice->distances, "distances to try, in distractors, with commas between")
+  verb->add_option("--distances", choice->distances, "distances to try, in distractors, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

@@ -50,7 +50,7 @@ PositionEncoding encoding_of(const Choice& choice) {
     return [kind = parse_position_kind(choice.encoding), width = choice.width](
                std::int64_t position, std::int64_t length) { return position_code(kind, position, length, width); };
   }
-  auto draw = std::make_shared<Sequence>(Sequence{1, stream_id("positions"), 0});
+  auto draw = std::make_shared<RandomStream>(RandomStream{1, stream_id("positions"), 0});
   return [draw, width = choice.width](std::int64_t, std::int64_t) {
     std::vector<double> code;
     for (std::int64_t i = 0; i < width; ++i) code.push_back(2 * draw->uniform_double() - 1);

@@ -1,4 +1,5 @@
-// heed look: what the heads of a model attend to in a text, and for classifiers what changes the score.
+// heed look: what the heads of a model attend to in a text; for classifiers what changes the score; for language models
+// what was expected at each place.
 #include "heed/explain/look.h"
 
 #include <fmt/core.h>
@@ -12,6 +13,9 @@
 #include "heed/base/parallel.h"
 #include "heed/engine/load.h"
 #include "heed/explain/page.h"
+#include "heed/tasks/generate.h"
+#include "option_flags.h"
+#include "stop_on_signal.h"
 #include "tables.h"
 #include "verbs.h"
 
@@ -23,8 +27,17 @@ struct Options {
   std::vector<std::string> full;
   std::size_t steps = IntegratedGradientsOptions{}.steps;
   std::size_t labels = LookOptions{}.labels;
+  Json generation = Json::object();  // options of `heed generate`
   int threads = 0;
 };
+
+// The options of `heed generate` that are worth having here.
+std::vector<OptionInfo> generation_options() {
+  std::vector<OptionInfo> list = generate_task().options.list();
+  const std::vector<std::string> kept = {"max_new_tokens", "do_sample", "temperature", "top_k", "top_p", "seed"};
+  std::erase_if(list, [&](const OptionInfo& option) { return std::ranges::count(kept, option.name) == 0; });
+  return list;
+}
 
 // "3.7": layer 3, head 7, counted from 1 as the page does.
 std::pair<std::int64_t, std::int64_t> head_named(const std::string& name) {
@@ -34,6 +47,20 @@ std::pair<std::int64_t, std::int64_t> head_named(const std::string& name) {
                      static_cast<std::size_t>(end) == name.size();
   if (!right) throw CLI::ValidationError("--full", "\"" + name + "\" is not LAYER.HEAD, such as 3.7");
   return {layer - 1, head - 1};
+}
+
+// White space that would not be seen.
+std::string shown(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == ' ' ? "·" : c == '\n' ? "↵" : c == '\t' ? "→" : std::string(1, c);
+  return result;
+}
+
+// By code points.
+std::string padded(const std::string& text, std::size_t width) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  return text + std::string(count < width ? width - count : 0, ' ');
 }
 
 struct Link {
@@ -102,11 +129,40 @@ void print_evidence(const Look& look) {
       found.gradients.gap(), found.occlusion.replacement.empty() ? "taken out" : "a " + found.occlusion.replacement);
 }
 
+// A row per token: how probable it was, what else could have stood there, and from which layer on it was the likeliest.
+void print_expected(const Look& look) {
+  constexpr std::size_t kMost = 40;
+  const std::size_t first = look.expected.size() > kMost ? look.expected.size() - kMost : 0;
+  fmt::print("\nWhat was expected in each place{}\n  {:<16} {:>8}  {:<9} {}\n",
+             first > 0 ? ", of the last " + std::to_string(kMost) : "", "token", "", "layer", "likeliest");
+  for (std::size_t i = first; i < look.expected.size(); ++i) {
+    const ExpectedToken& token = look.expected[i];
+    const std::string text = look.text.tokens[token.place];
+    std::size_t layer = token.layers.size();
+    while (layer > 0 && token.layers[layer - 1].text == text) --layer;
+    std::string best;
+    for (const Guess& guess : token.alternatives) {
+      best += fmt::format("{}{} {:.1f} %", best.empty() ? "" : ", ", shown(guess.text), 100 * guess.probability);
+    }
+    const bool own = look.written_from > 0 && token.place >= look.written_from;
+    fmt::print("{} {} {:6.1f} %  {:<9} {}\n", own ? ">" : " ", padded(shown(text), 16), 100 * token.probability,
+               layer == token.layers.size() ? "-"
+               : layer == 0                 ? "from 0"
+                                            : fmt::format("from {}", layer),
+               best);
+  }
+  fmt::print(
+      "  >: written by the model. layer: from which one on the token would have been the first choice (0: before the\n"
+      "  first; -: it was not the first choice in the end)\n");
+}
+
 void look(const Options& options) {
+  const StopOnSignal signals;
   std::optional<ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   const bool page = !options.html.empty();
   LookOptions asked{.maps = page, .gradients = {.steps = options.steps}, .labels = page ? options.labels : 1};
+  if (!options.generation.empty()) asked.generation = options.generation.dump();
   for (const std::string& name : options.full) asked.full.push_back(head_named(name));
   const LoadedModel model = load(options.model);
   const TextInput input = options.pair.empty() ? TextInput(options.text) : TextInput(options.text, options.pair);
@@ -118,26 +174,33 @@ void look(const Options& options) {
   }
   print_attention(found);
   if (found.evidence) print_evidence(found);
+  if (!found.expected.empty()) print_expected(found);
   fmt::print("\nAttention shows where heads read from, not why a model decides.\n");
 }
 
 }  // namespace
 
 void add_look(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("look", "what the heads of a model attend to in a text, as a summary or a page");
+  CLI::App* verb = app.add_subcommand(
+      "look",
+      "show what the heads of a model attend to in a text, and what a language model expected, as a summary or a page");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--model", options->model, "folder of a HuggingFace model")->required();
-  verb->add_option("TEXT", options->text, "the text")->required();
+  verb->add_option("--model", options->model, "folder of a HuggingFace model, or owner/name of one that was pulled")
+      ->required();
+  verb->add_option("TEXT", options->text, "text to look at")->required();
   verb->add_option("--pair", options->pair, "second text, for models that read pairs");
   verb->add_option("--html", options->html, "page to write instead of the summary: one file, works offline");
-  verb->add_option("--full", options->full, "LAYER.HEAD that the page has in full though the text is long; repeatable")
+  verb->add_option("--full", options->full,
+                   "LAYER.HEAD to keep in full even if the text is long; may be given several times")
       ->allow_extra_args(false);
-  verb->add_option("--steps", options->steps, "of integrated gradients, for classifiers")
+  verb->add_option("--steps", options->steps, "steps of integrated gradients, for classifiers")
       ->check(CLI::Range(1, 100'000));
-  verb->add_option("--labels", options->labels, "whose evidence the page of a classifier has, the best first")
+  verb->add_option("--labels", options->labels, "number of labels, best first, whose evidence the page shows")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
-  verb->add_option("--threads", options->threads, "default: what this machine has")->check(CLI::Range(1, 1024));
+  add_option_flags(*verb, generation_options(), kForPredict, options->generation);
+  verb->add_option("--threads", options->threads, "threads to compute with; default: as many as this machine has")
+      ->check(CLI::Range(1, 1024));
   verb->footer("heed look --model bert-tiny-toxicity \"what a lovely day\" --html look.html");
   verb->callback([options, &result] {
     look(*options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "command_tree.h"
+#include "heed/base/join.h"
 #include "heed/version.h"
 #include "verbs.h"
 
@@ -30,8 +31,7 @@ std::string roff(const std::string& text) {
 // "--format WORD"
 std::string usage(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true);
-  std::string names;
-  for (const std::string& flag : flags_of(option)) names += (names.empty() ? "" : ", ") + flag;
+  const std::string names = join(flags_of(option), ", ");
   const std::string type = option.get_type_name();
   return takes_value(option) ? names + " " + type.substr(0, type.find(':')) : names;
 }
@@ -40,8 +40,7 @@ std::string options_of(const CLI::App& app) {
   std::string text;
   for (const CLI::Option* option : app.get_options()) {
     std::string help = option->get_description();
-    std::string choices;
-    for (const std::string& choice : choices_of(*option)) choices += (choices.empty() ? "" : ", ") + choice;
+    const std::string choices = join(choices_of(*option), ", ");
     if (!choices.empty()) help += " (" + choices + ")";
     if (!option->get_default_str().empty()) help += " [" + option->get_default_str() + "]";
     text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(usage(*option)), roff(help));

@@ -21,10 +21,4 @@ void note(const std::string& text) {
   if (!quiet_wanted) fmt::print(stderr, "heed: {}\n", text);
 }
 
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
 }  // namespace heed::cli

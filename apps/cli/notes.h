@@ -1,7 +1,6 @@
 // What people should know beside the answers, on standard error. --quiet silences it, and progress too.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 namespace heed::cli {
@@ -11,8 +10,5 @@ bool is_quiet();
 
 // "heed: 3 of 1,000 texts were cut at 512 tokens"
 void note(const std::string& text);
-
-// "1,000"
-std::string grouped(std::int64_t number);
 
 }  // namespace heed::cli

@@ -38,15 +38,36 @@ void add_option_flags(CLI::App& verb, const std::vector<OptionInfo>& list, unsig
   for (const OptionInfo& option : list) {
     if (!(option.uses & use)) continue;
     const std::string flag = flag_of(option.name);
+    const std::string flags = option.short_flag.empty() ? flag : flag + "," + flag_of(option.short_flag);
     if (option.flag) {
       verb.add_flag_function(
           flag + ",!--no-" + flag.substr(2),
           [&options, name = option.name](std::int64_t count) { options[name] = count > 0; }, option.help);
       continue;
     }
-    CLI::Option* added = verb.add_option_function<std::string>(
-        flag, [&options, option](const std::string& text) { options[option.name] = value_of(option, text); },
+    // A list may also be given item by item, by as many flags.
+    CLI::Option* added = verb.add_option_function<std::vector<std::string>>(
+        flags,
+        [&options, option](const std::vector<std::string>& texts) {
+          Json value = value_of(option, texts.front());
+          for (std::size_t i = 1; i < texts.size(); ++i) {
+            Json next = value_of(option, texts[i]);
+            if (!option.schema.contains("anyOf")) {
+              value = std::move(next);  // the last one counts
+            } else if (next.is_array() && value.is_array()) {
+              value.insert(value.end(), next.begin(), next.end());
+            } else {
+              throw CLI::ValidationError(flag_of(option.name),
+                                         "items of a list are given as JSON lists, each in brackets");
+            }
+          }
+          options[option.name] = std::move(value);
+        },
         option.help);
+    added->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->type_name("TEXT");
     if (!option.value.is_null() && option.value != "") {
       added->default_str(option.value.is_string() ? option.value.get<std::string>() : option.value.dump());
     }

@@ -48,14 +48,14 @@ int pull(const PullOptions& asked) {
 }  // namespace
 
 void add_pull(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("pull", "load a model from HuggingFace's hub and print its folder");
+  CLI::App* verb = app.add_subcommand("pull", "download a model from HuggingFace's hub and print its folder");
   const auto options = std::make_shared<PullOptions>();
   verb->add_option("REPOSITORY", options->name, "owner/name, or owner/name@revision: a branch, a tag or a commit")
       ->required();
   verb->add_option("--output", options->output, "folder to copy the files to; default: they stay in the cache");
   verb->add_option("--endpoint", options->endpoint,
                    "address of the hub; default: HF_ENDPOINT, else https://huggingface.co");
-  verb->add_flag("--offline", options->offline, "use what was pulled before and ask nobody");
+  verb->add_flag("--offline", options->offline, "use what was pulled before, without the network");
   verb->footer(
       "Only safetensors are loaded, never pickle files. HF_TOKEN opens private and gated models. What was pulled is\n"
       "kept in HEED_CACHE, else ~/.cache/heed; a pull that was stopped goes on where it was.\n"

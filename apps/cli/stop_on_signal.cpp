@@ -1,21 +1,20 @@
 #include "stop_on_signal.h"
 
+#include <atomic>
+
 namespace heed::cli {
 namespace {
 
-const StopSource& source() {
-  static const StopSource stop;
-  return stop;
-}
+std::atomic<const StopSource*> current = nullptr;
 
 void request_stop(int) {
-  source().request_stop();
+  if (const StopSource* source = current.load()) source->request_stop();
 }
 
 }  // namespace
 
-StopOnSignal::StopOnSignal() {
-  source();  // made now, not in the handler
+StopOnSignal::StopOnSignal() : scope_(source_.token()) {
+  current = &source_;
   struct sigaction action {};
   action.sa_handler = request_stop;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -26,10 +25,7 @@ StopOnSignal::StopOnSignal() {
 StopOnSignal::~StopOnSignal() {
   sigaction(SIGINT, &interrupt_, nullptr);
   sigaction(SIGTERM, &terminate_, nullptr);
-}
-
-StopToken StopOnSignal::token() const {
-  return source().token();
+  current = nullptr;
 }
 
 }  // namespace heed::cli

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM as a stop token, for verbs that have something to tidy up.
+// Ctrl-C and SIGTERM as a stop token of the thread, for verbs that have something to tidy up.
 #pragma once
 
 #include <csignal>
@@ -7,7 +7,8 @@
 
 namespace heed::cli {
 
-// While it lives the first signal stops the token; a second one ends the program as usual.
+// While it lives the first signal stops the token, by which the whole thread stops (StopScope); a second one ends the
+// program as usual. One at a time.
 class StopOnSignal {
  public:
   StopOnSignal();
@@ -15,9 +16,11 @@ class StopOnSignal {
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
-  StopToken token() const;
+  StopToken token() const { return source_.token(); }
 
  private:
+  StopSource source_;
+  StopScope scope_;
   struct sigaction interrupt_ {};
   struct sigaction terminate_ {};
 };

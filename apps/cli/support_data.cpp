@@ -15,11 +15,11 @@ namespace {
 constexpr std::size_t kLeastSize = 100, kMostSize = 1'000'000;
 
 template <class List>
-auto pick(Sequence& random, const List& list) {
+auto pick(RandomStream& random, const List& list) {
   return list[random.uniform_integer(list.size())];
 }
 
-bool happens(Sequence& random, double probability) {
+bool happens(RandomStream& random, double probability) {
   return random.uniform_double() < probability;
 }
 
@@ -40,7 +40,7 @@ std::string lowered(std::string text) {
 }
 
 // Replaces each (a|b) of the text by one of its alternatives.
-std::string choose_alternatives(std::string_view text, Sequence& random) {
+std::string choose_alternatives(std::string_view text, RandomStream& random) {
   std::string chosen;
   while (!text.empty()) {
     const std::size_t open = std::min(text.find('('), text.size());
@@ -56,7 +56,7 @@ std::string choose_alternatives(std::string_view text, Sequence& random) {
   return chosen;
 }
 
-std::string slot_value(const detail::SupportSlot& slot, Sequence& random) {
+std::string slot_value(const detail::SupportSlot& slot, RandomStream& random) {
   std::string_view pattern = pick(random, slot.patterns);
   std::string value;
   while (!pattern.empty()) {
@@ -91,7 +91,7 @@ void add_words(SupportMessage& message, std::string_view text, const std::string
 }
 
 // The words of a template, slots filled.
-SupportMessage fill_template(const detail::SupportIntent& intent, std::string_view pattern, Sequence& random) {
+SupportMessage fill_template(const detail::SupportIntent& intent, std::string_view pattern, RandomStream& random) {
   SupportMessage message;
   message.intent = intent.name;
   message.made_of = pattern;
@@ -122,7 +122,7 @@ SupportMessage fill_template(const detail::SupportIntent& intent, std::string_vi
 }
 
 // A slip of the fingers: a letter lost, doubled, or swapped with the next.
-void misspell(std::string& word, Sequence& random) {
+void misspell(std::string& word, RandomStream& random) {
   const std::size_t place = 1 + random.uniform_integer(word.size() - 2);
   switch (random.uniform_integer(3)) {
     case 0: word.erase(place, 1); break;
@@ -132,7 +132,7 @@ void misspell(std::string& word, Sequence& random) {
 }
 
 // People write as they please: short forms, no capitals, slips, no full stop.
-void make_casual(SupportMessage& message, Sequence& random) {
+void make_casual(SupportMessage& message, RandomStream& random) {
   const bool hurried = happens(random, 0.3), small = happens(random, 0.4), shouting = happens(random, 0.02);
   const bool careless = happens(random, 0.3);
   if (message.words.back() == "." && happens(random, 0.4)) {
@@ -155,7 +155,7 @@ void make_casual(SupportMessage& message, Sequence& random) {
 }
 
 // Words with spaces between, but none before punctuation.
-std::string joined(const std::vector<std::string>& words) {
+std::string spaced(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
     const bool punctuation = word == "." || word == "," || word == "?" || word == "!";
@@ -165,7 +165,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-SupportMessage make_message(Sequence& random) {
+SupportMessage make_message(RandomStream& random) {
   const detail::SupportIntent intent = pick(random, detail::support_intents());
   SupportMessage message = fill_template(intent, pick(random, intent.templates), random);
   if (happens(random, 0.3)) {
@@ -176,7 +176,7 @@ SupportMessage make_message(Sequence& random) {
   }
   if (happens(random, 0.25)) add_words(message, pick(random, detail::support_closings()));
   make_casual(message, random);
-  message.text = joined(message.words);
+  message.text = spaced(message.words);
   return message;
 }
 
@@ -188,7 +188,7 @@ SupportData make_support_data(std::uint64_t seed, std::size_t size) {
   const std::size_t tenth = size / 10;
   SupportData data;
   std::unordered_set<std::string> texts;
-  Sequence random{.seed = seed, .stream = stream_id("support data")};
+  RandomStream random{.seed = seed, .stream = stream_id("support data")};
   while (data.train.size() + data.dev.size() + data.test.size() < size) {
     SupportMessage message = make_message(random);
     const std::uint64_t part =

@@ -26,7 +26,7 @@ std::string bar(double value, double largest) {
   return left + "│" + right;
 }
 
-// At least so many columns wide.
+// At least this many columns wide.
 std::string padded(std::string text, std::size_t width) {
   const std::size_t characters = utf8_length(text);
   if (characters < width) text.append(width - characters, ' ');

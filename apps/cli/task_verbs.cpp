@@ -2,12 +2,12 @@
 // task's own.
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
 
 #include "answer_file.h"
 #include "heed/base/error.h"
-#include "heed/base/parallel.h"
+#include "heed/base/join.h"
 #include "heed/tasks/run_task.h"
+#include "model_options.h"
 #include "option_flags.h"
 #include "stop_on_signal.h"
 #include "texts.h"
@@ -101,11 +101,8 @@ std::string lines_help(const Task& task) {
 }
 
 std::string fields_help(const Task& task) {
-  std::string fields;
-  for (const RequestField& field : task.request) {
-    fields += (fields.empty() ? "\"" : ", \"") + field.name + (field.optional ? "\" (or not)" : "\"");
-  }
-  return fields;
+  return join(task.request, ", ",
+              [](const RequestField& field) { return "\"" + field.name + (field.optional ? "\" (optional)" : "\""); });
 }
 
 std::vector<std::string> field_names(const Task& task) {
@@ -133,8 +130,7 @@ void write_texts(const Task& task, const TaskRun& task_run, const LoadedModel& m
 void run(const Task& task, const Options& options) {
   const std::vector<InputLine> given = given_requests(task, options);
   if (options.input.files.empty() && given.empty()) throw CLI::RequiredError("TEXT or --input");
-  std::optional<ThreadLimit> limit;
-  if (options.threads > 0) limit.emplace(options.threads);
+  const auto limit = limit_threads(options.threads);
   const LoadedModel model = load(options.model);
   const auto task_run = make_task(model, task, options.task);
   if (task.writes && options.output.empty()) return write_texts(task, *task_run, model, options, given);

@@ -10,6 +10,8 @@
 
 #include "answer_file.h"
 #include "heed/base/error.h"
+#include "heed/base/grouped.h"
+#include "model_options.h"
 #include "notes.h"
 #include "progress.h"
 #include "stop_on_signal.h"
@@ -17,12 +19,11 @@
 namespace heed::cli {
 namespace {
 
-// Enough for full batches of like lengths, few enough for the bar to move.
+// Enough for full batches of similar lengths, few enough for the bar to move.
 constexpr std::size_t kPortion = 512;
 
 void note_blank_lines(std::size_t count) {
-  if (count > 0)
-    note(fmt::format("{} blank line{} skipped", grouped(std::int64_t(count)), count == 1 ? " was" : "s were"));
+  if (count > 0) note(fmt::format("{} blank line{} skipped", grouped(count), count == 1 ? " was" : "s were"));
 }
 
 // Answers on a terminal and a bar on the same one would run into each other.
@@ -44,8 +45,8 @@ class TextRun {
     output_.commit();
     note_blank_lines(blank_);
     if (cut_.count > 0) {
-      note(fmt::format("{} of {} texts {} cut at {} tokens", grouped(std::int64_t(cut_.count)),
-                       grouped(std::int64_t(answered_)), cut_.count == 1 ? "was" : "were", cut_.tokens));
+      note(fmt::format("{} of {} texts {} cut at {} tokens", grouped(cut_.count), grouped(answered_),
+                       cut_.count == 1 ? "was" : "were", cut_.tokens));
     }
   }
 
@@ -102,26 +103,23 @@ class TextRun {
 
 void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines, const std::string& fields) {
   verb.add_option("--input", options.files,
-                  "file to read instead, - for standard input: " + lines +
-                      " per line, or JSON lines, CSV or TSV with " + fields +
-                      "; may be given several times, and packed by gzip")
+                  "file to read, - for standard input: " + lines + " per line, or JSON lines, CSV or TSV with " +
+                      fields + "; may be given several times, and may be gzipped")
       ->allow_extra_args(false);
   verb.add_option("--format", options.format,
-                  "what the input is; default: by the extension, else JSON lines if it begins with {, else lines")
+                  "format of the input; default: by the extension, else JSON lines if it begins with {, else lines")
       ->check(CLI::IsMember({"lines", "jsonl", "csv", "tsv"}));
 }
 
 void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines,
                       const std::string& fields) {
-  verb.add_option("--model", options.model, "folder of a HuggingFace model, or owner/name of one that was pulled")
-      ->required();
+  add_model_option(verb, options.model);
   CLI::Option* given = verb.add_option("TEXT", options.texts, texts);
   add_input_options(verb, options.input, lines, fields);
   verb.get_option("--input")->excludes(given);
   verb.add_option("--output", options.output,
                   "file for the answers instead of standard output; vectors also as NumPy's .npy");
-  verb.add_option("--threads", options.threads, "threads to compute with; default: as many as this machine has")
-      ->check(CLI::Range(1, 1024));
+  add_threads_option(verb, options.threads);
 }
 
 void for_each_line(const InputOptions& options, const std::function<void(const InputLine&)>& use) {

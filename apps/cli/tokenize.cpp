@@ -9,14 +9,14 @@
 
 #include "heed/base/json.h"
 #include "heed/io/hub.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "texts.h"
 #include "verbs.h"
 
 namespace heed::cli {
 namespace {
 
-constexpr const char* kModelHelp =
+constexpr const char* kTokenizerHelp =
     "folder with tokenizer.json or older vocabulary files, or owner/name of a model that was pulled";
 
 struct TokenizeOptions {
@@ -81,10 +81,10 @@ int detokenize(const DetokenizeOptions& options) {
 
 void add_tokenize(CLI::App& app, int& result) {
   CLI::App* verb =
-      app.add_subcommand("tokenize", "text to ids, tokens and character offsets, one JSON object per line");
+      app.add_subcommand("tokenize", "turn text into ids, tokens and character offsets, one JSON object per line");
   const auto options = std::make_shared<TokenizeOptions>();
-  verb->add_option("--model", options->model, kModelHelp)->required();
-  CLI::Option* text = verb->add_option("TEXT", options->text, "the text");
+  verb->add_option("--model", options->model, kTokenizerHelp)->required();
+  CLI::Option* text = verb->add_option("TEXT", options->text, "text to tokenize");
   add_input_options(*verb, options->input, "one text", "\"text\"");
   verb->get_option("--input")->excludes(text);
   CLI::Option* pair = verb->add_option("--pair", options->pair, "second text, to encode the two as a pair");
@@ -97,10 +97,10 @@ void add_tokenize(CLI::App& app, int& result) {
 }
 
 void add_detokenize(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("detokenize", "ids back to text");
+  CLI::App* verb = app.add_subcommand("detokenize", "turn ids back into text");
   const auto options = std::make_shared<DetokenizeOptions>();
-  verb->add_option("--model", options->model, kModelHelp)->required();
-  CLI::Option* ids = verb->add_option("IDS", options->ids, "the ids");
+  verb->add_option("--model", options->model, kTokenizerHelp)->required();
+  CLI::Option* ids = verb->add_option("IDS", options->ids, "ids to decode");
   add_input_options(*verb, options->input, "a JSON list of ids", "\"ids\"");
   verb->get_option("--input")->excludes(ids);
   verb->add_flag("--keep-special", options->keep_special, "keep [CLS], [SEP] and the like");

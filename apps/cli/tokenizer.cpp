@@ -44,7 +44,7 @@ int train(Options options) {
 }  // namespace
 
 void add_tokenizer(CLI::App& app, int& result) {
-  CLI::App* group = app.add_subcommand("tokenizer", "make tokenizers");
+  CLI::App* group = app.add_subcommand("tokenizer", "make a tokenizer");
   group->require_subcommand(1);
   CLI::App* verb = group->add_subcommand("train", "train a tokenizer from text files and write its tokenizer.json");
   const auto options = std::make_shared<Options>();
@@ -58,9 +58,9 @@ void add_tokenizer(CLI::App& app, int& result) {
   verb->add_option("--min-frequency", options->train.min_frequency, "how often a token must occur to be kept")
       ->capture_default_str();
   verb->add_option("--special-tokens", options->train.special_tokens,
-                   "special tokens, instead of the usual ones of the type");
+                   "special tokens to use instead of the type's usual ones");
   verb->add_option("--limit-alphabet", options->limit_alphabet,
-                   "how many characters to keep, the most frequent ones; default: all");
+                   "number of characters to keep, the most frequent first; default: all");
   verb->callback([options, &result] { result = train(*options); });
 }
 

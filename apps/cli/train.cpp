@@ -2,8 +2,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -11,19 +9,12 @@
 #include "heed/base/error.h"
 #include "heed/train/trainer.h"
 #include "heed/train/tune.h"
+#include "stop_on_signal.h"
 #include "train_printer.h"
 #include "verbs.h"
 
 namespace heed::cli {
 namespace {
-
-std::atomic<bool> stop_wanted = false;
-
-// The first signal asks for a checkpoint; a second one ends the program as usual.
-void ask_to_stop(int signal) {
-  stop_wanted = true;
-  std::signal(signal, SIG_DFL);
-}
 
 int run(TrainConfig config, RunStart start) {
   const std::string output = config.output;
@@ -33,9 +24,9 @@ int run(TrainConfig config, RunStart start) {
              trainer.train_data().tokens(), trainer.parameters(), trainer.total_steps(),
              trainer.steps_done() > 0 ? fmt::format(", {} of them done", trainer.steps_done()) : "");
   std::fflush(stdout);
-  const TrainEnd end = trainer.run(&stop_wanted);
+  const TrainEnd end = trainer.run();
   if (end == TrainEnd::interrupted) {
-    fmt::print("\nStopped at step {} of {}; go on with: heed train --resume {}\n", trainer.steps_done(),
+    fmt::print("\nStopped at step {} of {}; continue with: heed train --resume {}\n", trainer.steps_done(),
                trainer.total_steps(), output);
     return 130;
   }
@@ -46,7 +37,7 @@ int run(TrainConfig config, RunStart start) {
 
 int run_tune(const TrainConfig& config, std::int64_t trials, bool overwrite) {
   TrainPrinter printer;
-  const TuneResult result = tune(config, trials, printer, &stop_wanted, overwrite);
+  const TuneResult result = tune(config, trials, printer, overwrite);
   if (result.end == TrainEnd::interrupted) {
     fmt::print("\nStopped; the same command goes on.\n");
     return 130;
@@ -74,16 +65,18 @@ void add_train(CLI::App& app, int& result) {
     bool overwrite = false, schema = false;
   };
   const auto options = std::make_shared<Options>();
-  verb->add_option("CONFIG", options->config, "JSON, comments allowed; or name=value after --resume");
-  verb->add_option("OVERRIDES", options->overrides, "name=value: optimizer.learning_rate=3e-5");
-  verb->add_option("--resume", options->resume, "go on with the run of this output folder");
-  verb->add_option("--init", options->init, "write a commented config for a task: " + trainable_tasks());
-  CLI::Option* tune_option = verb->add_option("--tune", options->tune,
-                                              "try so many learning rates and numbers of epochs, and keep the best on "
-                                              "dev; the same command goes on after a kill")
-                                 ->check(CLI::Range(std::int64_t{2}, kMostTrials));
-  verb->add_flag("--overwrite", options->overwrite, "use the output folder even if there is something in it");
-  verb->add_flag("--schema", options->schema, "write the JSON Schema of configs, for editors");
+  verb->add_option("CONFIG", options->config, "config file: JSON, comments allowed; after --resume a name=value");
+  verb->add_option("OVERRIDES", options->overrides,
+                   "settings that override the file, as name=value: optimizer.learning_rate=3e-5");
+  verb->add_option("--resume", options->resume, "continue the run in this folder");
+  verb->add_option("--init", options->init, "print a commented config for a task: " + trainable_tasks());
+  CLI::Option* tune_option =
+      verb->add_option("--tune", options->tune,
+                       "number of trials with other learning rates and epochs; the best on dev is "
+                       "kept, and the same command continues after a kill")
+          ->check(CLI::Range(std::int64_t{2}, kMostTrials));
+  verb->add_flag("--overwrite", options->overwrite, "write to the output folder even if it is not empty");
+  verb->add_flag("--schema", options->schema, "print the JSON Schema of configs, for editors");
   verb->footer(
       "heed train --init classify > sst2.json\nheed train sst2.json epochs=2\nheed train --resume runs/sst2\n"
       "heed train sst2.json --tune 4");
@@ -108,8 +101,7 @@ void add_train(CLI::App& app, int& result) {
     std::error_code ignored;
     HEED_CHECK(!resume || std::filesystem::equivalent(config.output, options->resume, ignored), options->resume,
                ": its run has the output ", config.output, "; a run is resumed where it is");
-    std::signal(SIGINT, ask_to_stop);
-    std::signal(SIGTERM, ask_to_stop);
+    const StopOnSignal signals;  // the first one asks for a checkpoint
     if (tune_option->count() > 0) {
       result = run_tune(config, options->tune, options->overwrite);
       return;

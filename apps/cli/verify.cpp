@@ -6,6 +6,7 @@
 
 #include "heed/engine/load.h"
 #include "heed/explain/verify.h"
+#include "model_options.h"
 #include "verbs.h"
 
 namespace heed::cli {
@@ -46,8 +47,7 @@ void add_verify(CLI::App& app, int& result) {
     std::optional<double> tolerance;
   };
   const auto options = std::make_shared<Options>();
-  verb->add_option("DIR", options->directory, "folder of a HuggingFace model, or owner/name of one that was pulled")
-      ->required();
+  verb->add_option("DIR", options->directory, kModelHelp)->required();
   verb->add_option("--against", options->dump,
                    "safetensors file of the other program; docs/models.md says how to make it")
       ->required();

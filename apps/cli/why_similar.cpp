@@ -6,11 +6,11 @@
 #include <memory>
 #include <numeric>
 
-#include "heed/base/parallel.h"
 #include "heed/engine/load.h"
 #include "heed/explain/page.h"
 #include "heed/explain/similarity.h"
 #include "heed/tasks/similarity.h"
+#include "model_options.h"
 #include "option_flags.h"
 #include "tables.h"
 #include "verbs.h"
@@ -56,8 +56,7 @@ void print_texts(const SimilarityExplanation& found) {
 }
 
 void why_similar(const Options& options) {
-  std::optional<ThreadLimit> limit;
-  if (options.threads > 0) limit.emplace(options.threads);
+  const auto limit = limit_threads(options.threads);
   const LoadedModel model = load(options.model);
   const SimilarityExplanation found =
       explain_similarity(model, options.first, options.second, options_from<EmbedOptions>(options.embed));
@@ -73,16 +72,14 @@ void why_similar(const Options& options) {
 }  // namespace
 
 void add_why_similar(CLI::App& app, int& result) {
-  CLI::App* verb = app.add_subcommand("why-similar", "what the words of two texts add to their cosine");
+  CLI::App* verb = app.add_subcommand("why-similar", "show what the words of two texts add to their cosine");
   const auto options = std::make_shared<Options>();
-  verb->add_option("--model", options->model, "folder of a HuggingFace model, or owner/name of one that was pulled")
-      ->required();
-  verb->add_option("A", options->first, "the first text")->required();
-  verb->add_option("B", options->second, "the second text")->required();
+  add_model_option(*verb, options->model);
+  verb->add_option("A", options->first, "first text to compare")->required();
+  verb->add_option("B", options->second, "second text to compare")->required();
   add_option_flags(*verb, similarity_task().options.list(), kForPredict, options->embed);
   verb->add_option("--html", options->html, "page to write instead of the tables: one file that works offline");
-  verb->add_option("--threads", options->threads, "threads to compute with; default: as many as this machine has")
-      ->check(CLI::Range(1, 1024));
+  add_threads_option(*verb, options->threads);
   verb->footer("heed why-similar --model all-MiniLM-L6-v2 \"a cat sleeps\" \"a kitten naps\"");
   verb->callback([options, &result] {
     why_similar(*options);

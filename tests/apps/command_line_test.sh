@@ -117,3 +117,13 @@ if command -v groff > /dev/null; then
     output=$(groff -man -Tutf8 -ww -K utf8 heed.1 2>&1 > heed.txt)
     expect '[[ -z $output && $(wc -l < heed.txt) -gt 100 ]]'
 fi
+
+# Short flags of generation.
+run generate --help
+expect '[[ $status == 0 ]] && grep -q -- "--num-return-sequences,--n " <<< "$output" && grep -q -- "--stop-strings,--stop " <<< "$output"'
+
+# Help lines are whole phrases: those of options, by the manual page, and those of config fields, by their schema.
+lines=$(awk '/^\.TP$/ { getline; getline; print }' heed.1
+        "$heed" train --schema | sed -n 's/^ *"description": "\(.*\)",\?$/\1/p')
+output=$(awk 'NF < 3 || /^(of|for|not) /' <<< "$lines")
+expect '[[ $(wc -l <<< "$lines") -gt 300 && -z $output ]]'

@@ -25,7 +25,7 @@ expect '[[ $status == 3 && ! -e $folder/d ]]'
 
 # check: splits of one seed share nothing; a file shares everything with itself.
 run data check "$folder"/a/{train,dev,test}.jsonl --label intent --json "$folder/check.json"
-expect '[[ $status == 0 && $output == *"train.jsonl: 240 rows"*"16 labels"*"words a row: mean"* && $output != *"has rows of"* ]]'
+expect '[[ $status == 0 && $output == *"train.jsonl: 240 rows"*"16 labels"*"words per row: mean"* && $output != *"has rows of"* ]]'
 expect 'grep -q "\"clean\": true" "$folder/check.json"'
 run data check "$folder"/a/{dev,dev}.jsonl --rows words
 expect '[[ $status == 1 && $output == *"B-product"*"has rows of"*"rows: 30"* ]] && grep -q "not clean: 30 in two files" "$folder/stderr"'
@@ -35,9 +35,9 @@ cat > "$folder/config.json" << END
  "data": {"train": "$folder/a/train.jsonl", "dev": "$folder/a/dev.jsonl", "label": "intent"}}
 END
 run data check "$folder/config.json"
-expect '[[ $status == 0 && $output == *"train.jsonl: "*"16 labels"*"tokens a row"*"dev.jsonl: "* ]]'
+expect '[[ $status == 0 && $output == *"train.jsonl: "*"16 labels"*"tokens per row"*"dev.jsonl: "* ]]'
 run data check "$folder/a/train.jsonl" --model "$folder/none"
-expect '[[ $status == 0 && $output == *"tokens a row"*"longer than the model'\''s 40 tokens:"* ]]'
+expect '[[ $status == 0 && $output == *"tokens per row"*"longer than the model'\''s 40 tokens:"* ]]'
 printf 'text,label\na,x\nA,y\nbroken\n' > "$folder/bad.csv"
 run data check "$folder/bad.csv"
 expect '[[ $status == 1 && $output == *"malformed rows: 1"*"bad.csv:4: has 1 columns"*"duplicates: 1"*"with other labels: 1"* ]]'

@@ -28,6 +28,17 @@ expect '[[ $status == 3 ]] && grep -q "head 1 of layer 3" "$folder/stderr" && [[
 run look --model "$folder/classify" --full here "fox" --html "$folder/page.html"
 expect '[[ $status == 2 ]]'
 
+# A language model: what it expected, and what it writes itself.
+"$make_model" "$folder/generate" generate
+run look --model "$folder/generate" "the quick fox"
+expect '[[ $status == 0 && $output == *"layer  3 "*"What was expected in each place"*quick*fox* ]]'
+run look --model "$folder/generate" "the quick fox" --max-new-tokens 5
+expect '[[ $status == 0 && $(grep -c "^> " <<< "$output") == 5 ]]'
+run look --model "$folder/generate" "the quick fox" --max-new-tokens 5 --html "$folder/next.html"
+expect '[[ $status == 0 ]] && grep -q "\"writtenFrom\":3" "$folder/next.html"'
+run look --model "$folder/classify" "the quick fox" --max-new-tokens 5
+expect '[[ $status == 3 ]] && grep -q "does not write texts" "$folder/stderr"'
+
 run why-similar --model "$folder/none" "the quick fox" "a lazy dog"
 expect '[[ $status == 0 && $output =~ ([+-][0-9.]+)"  sum of all 25 pairs".*"cosine "(-?[0-9.]+)$ ]]'
 sum=${BASH_REMATCH[1]} cosine=${BASH_REMATCH[2]}

@@ -56,7 +56,7 @@ run embed --model model --input broken.csv
 expect '[[ $status == 5 ]] && grep -q "broken.csv:2: has 1 columns, expected 2" stderr'
 printf 'words\nthe fox\n' > other.csv
 run embed --model model --input other.csv
-expect '[[ $status == 5 ]] && grep -q "other.csv:2: text is missing (the texts); there is words" stderr'
+expect '[[ $status == 5 ]] && grep -q "other.csv:2: text is missing (texts to embed); there is words" stderr'
 
 # Fields that are no part of the question come back beside the answer.
 printf '{"text": "the fox", "id": 7, "tags": ["a", null]}\n{"text": "in berlin"}\n' > ids.jsonl

@@ -42,7 +42,7 @@ expect '[[ $(wc -l <<< "$asked") == 7 && $asked != *.bin* && $asked != *onnx* &&
 run embed --model "$(snapshot good)" "the fox"
 expect '[[ $status == 0 ]]'
 
-# The second time only the list is asked for; with --output there is a copy; --offline asks nobody.
+# The second time only the list is asked for; with --output there is a copy; --offline asks for nothing.
 run pull test/good@main --output "$folder/copy"
 expect '[[ $status == 0 && $output == "$folder/copy" && $(requests | wc -l) == 1 ]] && same_folder "$folder/copy"'
 run pull test/good --offline
@@ -52,7 +52,7 @@ expect '[[ $status == 0 && $output == "$(snapshot good)" && $(requests | wc -l) 
 run pull test/flaky --offline
 expect '[[ $status == 4 && -z $(requests) ]] && grep -q "without --offline" "$folder/stderr"'
 
-# With nobody at the other end the cache answers, and says so; without a copy there it is an error.
+# Without an answer from the hub the cache is used, and says so; without a copy there it is an error.
 run pull test/good --endpoint http://127.0.0.1:1
 expect '[[ $status == 0 && $output == "$(snapshot good)" ]] && grep -q "pulled before" "$folder/stderr"'
 

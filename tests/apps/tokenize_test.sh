@@ -17,7 +17,7 @@ for type in bpe wordpiece unigram wordlevel; do
     expect '[[ $status == 0 && $output == "the lazy fox" ]]'
 done
 
-# One text a line, JSON lines, pairs and the special tokens.
+# One text per line, JSON lines, pairs and the special tokens.
 printf 'the lazy\n{"text"\n' > "$folder/lines.txt"
 run tokenize --model "$folder/wordpiece" --input "$folder/lines.txt"
 expect '[[ $status == 0 && $(wc -l <<< "$output") == 2 ]]'

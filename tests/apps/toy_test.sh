@@ -10,9 +10,9 @@ cd "$folder"
 
 has() { grep -qF -- "$2" <<< "$1" || { echo "expected \"$2\" in:"; echo "$1"; exit 1; }; }
 
-has "$("$heed" --help)" "tokens that stand in a text twice"
+has "$("$heed" --help)" "find tokens that occur in a text twice"
 has "$("$heed" twice --help)" "--least"
-has "$("$heed" train --init twice)" '// how often a token must stand in the text'
+has "$("$heed" train --init twice)" '// how often a token must occur in the text'
 has "$("$heed" eval --help)" "twice"
 
 for i in $(seq 60); do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # heed train is killed at random moments, half of them while a checkpoint is being written, and resumed until it is
-# done: model and log must be those of a run that nobody disturbed, byte for byte. Then signals that ask politely, and
+# done: model and log must be those of an undisturbed run, byte for byte. Then signals that ask politely, and
 # disks that are full.
 # usage: train_kill_test.sh <heed program> <make_model program> [kills of each variant, default 6]
 set -euo pipefail

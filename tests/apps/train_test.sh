@@ -7,7 +7,6 @@ set -euo pipefail
 heed=$1 make_model=$2
 source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 cd "$folder"
-export OMP_WAIT_POLICY=passive
 said() { grep -qF -- "$1" "$folder/stderr"; }
 
 "$make_model" start none
@@ -79,7 +78,7 @@ expect '[[ $status == 5 ]] && said "scores of data.train are 3"'
 { echo 'text;label'; for ((i = 0; i < 60; ++i)); do echo "the fox $i;1"; echo "a dog $i;0"; done; } > numbers.csv
 run train run.json output=split data.train=numbers.csv data.dev= data.separator=';' data.text=0 data.label=1 \
     'data.label_names=["negative","positive"]'
-expect '[[ $status == 0 && $output == *"dev  accuracy"* ]] && said "12 of 120 rows of data.train are held out to judge by"'
+expect '[[ $status == 0 && $output == *"dev  accuracy"* ]] && said "12 of 120 rows of data.train are held out for evaluation"'
 expect 'grep -q "\"negative\"" split/config.json && [[ $output == "108 samples"* ]]'
 run eval --model split --data numbers.csv --separator ';'
 expect '[[ $status == 0 && $output == *negative*positive* ]]'

@@ -1,4 +1,4 @@
-// What the table of cases cannot say: errors, masks, rows for those who look.
+// What the table of cases cannot say: errors, masks, the rows that a probe gets.
 #include "heed/attention/attend.h"
 
 #include <gtest/gtest.h>

@@ -76,9 +76,9 @@ void add_terms(std::vector<OpCase>& cases, const Lengths& n) {
   add_case(cases, "alibi", heads, n, n, {}, term([](Inputs) { return alibi_term(); }));
   add_case(cases, "bias for all", heads, n, n, {value_input("bias", {longest, longest})},
            term([](Inputs t) { return bias_term(t[3]); }));
-  add_case(cases, "bias a head", heads, n, n, {value_input("bias", {4, longest, longest})},
+  add_case(cases, "bias per head", heads, n, n, {value_input("bias", {4, longest, longest})},
            term([](Inputs t) { return bias_term(t[3]); }));
-  add_case(cases, "bias a sequence and key", heads, n, n,
+  add_case(cases, "bias per sequence and key", heads, n, n,
            {value_input("bias", {static_cast<std::int64_t>(n.size()), 1, 1, longest})},
            term([](Inputs t) { return bias_term(t[3]); }));
   add_case(cases, "mask tensor", heads, n, n, {id_input("mask", {longest, longest}, 2)},
@@ -98,7 +98,7 @@ void add_terms(std::vector<OpCase>& cases, const Lengths& n) {
            term([](Inputs t) { return relative_key_term(t[3], t[4]); }));
   add_case(cases, "Shaw's relative values", heads, n, n, {value_input("table", {5, 3})},
            [](AttentionInput& in, Inputs t) { in.relative_values = t[3]; });
-  add_case(cases, "Shaw's keys and values, causal, a table a head", heads, n, n,
+  add_case(cases, "Shaw's keys and values, causal, a table per head", heads, n, n,
            {value_input("keys", {3, 4, 5}), value_input("values", {7, 4, 3})}, [](AttentionInput& in, Inputs t) {
              in.mask = Mask::causal();
              in.terms.push_back(relative_key_term(t[0], t[3]));
@@ -149,7 +149,7 @@ void add_attention_cases(std::vector<OpCase>& cases, CaseSize size) {
   });
   add_case(cases, "additive", heads, {3, 4}, {3, 4}, {value_input("w", {5})},
            [](AttentionInput& in, Inputs t) { in.additive = AdditiveScore{t[3]}; });
-  add_case(cases, "additive, causal, a weight a head", {4, 2, 5, 3}, {4, 2}, {4, 2}, {value_input("w", {4, 5})},
+  add_case(cases, "additive, causal, a weight per head", {4, 2, 5, 3}, {4, 2}, {4, 2}, {value_input("w", {4, 5})},
            [](AttentionInput& in, Inputs t) {
              in.additive = AdditiveScore{t[3]};
              in.mask = Mask::causal();

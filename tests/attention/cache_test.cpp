@@ -16,6 +16,7 @@ namespace heed {
 namespace {
 
 using namespace testing;
+using kernels::kKeyBlock;
 
 const Variant kPlain{"causal", 2, 2, Mask::causal()};
 
@@ -263,6 +264,69 @@ TYPED_TEST(KeyValueCacheOf, GivesTheBitsOfTensorsAndTheirDefinition) {
     ASSERT_EQ(fast.size(), defined.size());
     for (std::size_t j = 0; j < fast.size(); ++j) ASSERT_NEAR(fast[j], defined[j], dtype == DType::f32 ? 2e-5 : 1e-12);
   }
+}
+
+// Keys that no later query sees are released, page by page, while every row keeps the bits of the full pass; forks and
+// truncated sequences too.
+TEST(KeyValueCache, AWindowBoundsItsMemory) {
+  constexpr std::int64_t kTokens = 1500;
+  KeyValueCache page(2, kWidth, kWidth);
+  append(page, {make_tokens(kPlain, "page", kKeyBlock)});
+  for (const std::int64_t window : {1, 2, 100, 192, 193, 194, 500}) {
+    const Variant variant{"window", 2, 2, Mask::causal() & Mask::window(window - 1, 0)};
+    const Tokens tokens = make_tokens(variant, "a", kTokens);
+    const Tensor full = attend(input_of(variant, {tokens}));
+    for (const std::int64_t chunk : {1, 70, 192, 400}) {
+      SCOPED_TRACE(::testing::Message() << "window " << window << ", chunks of " << chunk);
+      KeyValueCache cache(2, kWidth, kWidth, DType::f32, window);
+      const std::int64_t most = ((window + chunk) / kKeyBlock + 2) * page.bytes();
+      for (std::int64_t at = 0; at < kTokens; at += chunk) {
+        const std::int64_t end = std::min(kTokens, at + chunk);
+        // A step that failed is taken back, and repeated.
+        append(cache, {tokens.part(at, end)});
+        ASSERT_TRUE(cache.keeps(0, at));
+        cache.truncate(0, at);
+        ASSERT_TRUE(same_bits(step(variant, {tokens.part(at, end)}, cache), full.detached_slice(0, at, end))) << at;
+        ASSERT_LE(cache.bytes(), most) << at;
+      }
+      EXPECT_EQ(cache.length(0), kTokens);
+    }
+  }
+}
+
+TEST(KeyValueCache, ForksOfAWindowEndWhereKeysAreReleased) {
+  constexpr std::int64_t kWindow = 250;
+  const Variant variant{"window", 2, 2, Mask::causal() & Mask::window(kWindow - 1, 0)};
+  const Tokens tokens = make_tokens(variant, "a", 1000);
+  const Tensor full = attend(input_of(variant, {tokens}));
+  KeyValueCache cache(2, kWidth, kWidth, DType::f32, kWindow), other = cache;
+  append(cache, {tokens.part(0, 900)});
+  EXPECT_EQ(cache.first_key(0), 0);  // what one append() brings can be taken back
+  append(cache, {tokens.part(900, 901)});
+  EXPECT_EQ(cache.first_key(0), 576);  // 900 - 249 = 651 is in the page from 576 on
+  for (const std::int64_t kept : {825, 864, 900}) {
+    ASSERT_TRUE(cache.keeps(0, kept));
+    other.add_fork(cache, 0, kept);
+    const auto fork = other.sequences() - 1;
+    EXPECT_EQ(other.length(fork), kept);
+    std::vector<Tokens> added(static_cast<std::size_t>(fork), tokens.part(0, 0));
+    added.push_back(tokens.part(kept, 1000));
+    EXPECT_TRUE(same_bits(step(variant, added, other), full.detached_slice(0, kept, 1000))) << kept;
+  }
+  EXPECT_TRUE(same_bits(step(variant, {tokens.part(901, 1000)}, cache), full.detached_slice(0, 901, 1000)));
+  for (const std::int64_t gone : {824, 576, 1}) {
+    EXPECT_FALSE(cache.keeps(0, gone)) << gone;
+    EXPECT_NE(refused([&] { cache.truncate(0, gone); }).find("released"), std::string::npos);
+    EXPECT_NE(refused([&] { other.add_fork(cache, 0, gone); }).find("released"), std::string::npos);
+  }
+  EXPECT_NE(refused([&] { cache.keys(); }).find("released"), std::string::npos);
+  // A mask that sees further than the cache was told.
+  const Variant wider{"window", 2, 2, Mask::causal() & Mask::window(700, 0)};
+  EXPECT_NE(refused([&] { step(wider, {tokens.part(0, 1)}, cache); }).find("released"), std::string::npos);
+  EXPECT_NE(refused([&] { KeyValueCache(2, kWidth, kWidth).add_fork(cache, 0, 0); }).find("shape"), std::string::npos);
+  cache.truncate(0, 0);
+  EXPECT_EQ(cache.bytes(), 0);
+  EXPECT_TRUE(same_bits(step(variant, {tokens.part(0, 300)}, cache), full.detached_slice(0, 0, 300)));
 }
 
 TEST(KeyValueCacheMemory, ASteadyStepAllocatesNothing) {

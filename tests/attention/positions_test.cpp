@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-// The formula of the paper with one angle a pair, by exp and log where the code uses pow.
+// The formula of the paper with one angle per pair, by exp and log where the code uses pow.
 TEST(Positions, SinusoidalFollowsTheFormula) {
   for (const auto& [length, width] : {std::pair<std::int64_t, std::int64_t>{50, 8}, {3, 7}, {1, 1}, {2000, 64}}) {
     const Tensor exact = sinusoidal_positions(length, width, DType::f64), table = sinusoidal_positions(length, width);

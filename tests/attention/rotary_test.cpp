@@ -30,7 +30,7 @@ TEST(Rotary, ATableOfAllPositionsGivesTheSameBits) {
   const Tensor x = testing::values("x", {3, 2, 6}).to(DType::f32);
   const Tensor ids = positions({4, 0, 4});
   const RotaryTable all = rotary_table(positions({0, 1, 2, 3, 4}), 6, {}, DType::f32);
-  const RotaryTable picked = {embedding(all.cosines, ids), embedding(all.sines, ids)};
+  const RotaryTable picked = {take_rows(all.cosines, ids), take_rows(all.sines, ids)};
   EXPECT_TRUE(same_bits(rotary(x, picked, RotaryLayout::half), rotary(x, ids)));
   // Position 0 turns nothing.
   EXPECT_TRUE(same_bits(rotary(x, ids).detached_slice(0, 1, 2), x.detached_slice(0, 1, 2)));

@@ -1,5 +1,5 @@
-// Law 1 for attend(): one sequence has one result, whoever its neighbours are, however many threads work, whoever
-// looks, and whether its keys come from a cache.
+// Law 1 for attend(): one sequence has one result, whatever its neighbours, however many threads work, with
+// or without a probe, and whether its keys come from a cache.
 #include <gtest/gtest.h>
 
 #include "attention/variants.h"

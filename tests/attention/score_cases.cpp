@@ -1,4 +1,5 @@
 // Scores made of others and pointers, each against a loop written from its formula.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -68,7 +69,7 @@ void add_bilinear(std::vector<OpCase>& cases, const Layout& layout, bool a_head)
   std::vector<Input> inputs = attention_inputs(layout);
   inputs.push_back(a_head ? value_input("W", {kHeads, kWidth, kWidth}) : value_input("W", {kWidth, kWidth}));
   cases.push_back({.op = "attend",
-                   .name = a_head ? "bilinear, a weight a head" : "bilinear",
+                   .name = a_head ? "bilinear, a weight per head" : "bilinear",
                    .inputs = inputs,
                    .run = [=](Inputs t) { return attend(with_bilinear_score(causal_input(layout, t), t[3])); },
                    .reference =
@@ -87,7 +88,8 @@ void add_bilinear(std::vector<OpCase>& cases, const Layout& layout, bool a_head)
                        }});
 }
 
-void add_transformer_xl(std::vector<OpCase>& cases, const std::string& name, const Layout& layout) {
+// What is further away than `reach` counts as that far.
+void add_transformer_xl(std::vector<OpCase>& cases, const std::string& name, const Layout& layout, std::int64_t reach) {
   constexpr std::int64_t kModel = 6;
   std::vector<Input> inputs = attention_inputs(layout);
   inputs.push_back(value_input("W_r", {kHeads * kWidth, kModel}, 0.5));
@@ -109,22 +111,25 @@ void add_transformer_xl(std::vector<OpCase>& cases, const std::string& name, con
        .inputs = inputs,
        .run =
            [=](Inputs t) {
-             return attend(with_transformer_xl_positions(causal_input(layout, t), {Weight(t[3]), t[4], t[5]}));
+             const AttentionInput input = causal_input(layout, t);
+             const Tensor codes = distance_codes(reach, kModel, t[3].dtype());
+             return attend(
+                 with_transformer_xl_positions(input, {distance_table(codes, Weight(t[3]), kHeads), t[4], t[5]}));
            },
        .reference =
            [=](Inputs t) {
-             return causal_attention(layout, t[2],
-                                     [&](std::int64_t i, std::int64_t j, std::int64_t h, std::int64_t distance) {
-                                       double content = 0, place = 0, content_bias = 0, place_bias = 0;
-                                       for (std::int64_t f = 0; f < kWidth; ++f) {
-                                         const double r = position(t[3], distance, h, f), q = t[0].at({i, h, f});
-                                         content += q * t[1].at({j, h, f});
-                                         place += q * r;
-                                         content_bias += t[4].at({h, f}) * t[1].at({j, h, f});
-                                         place_bias += t[5].at({h, f}) * r;
-                                       }
-                                       return (content + place + content_bias + place_bias) / std::sqrt(double{kWidth});
-                                     });
+             return causal_attention(
+                 layout, t[2], [&](std::int64_t i, std::int64_t j, std::int64_t h, std::int64_t distance) {
+                   double content = 0, place = 0, content_bias = 0, place_bias = 0;
+                   for (std::int64_t f = 0; f < kWidth; ++f) {
+                     const double r = position(t[3], std::min(distance, reach), h, f), q = t[0].at({i, h, f});
+                     content += q * t[1].at({j, h, f});
+                     place += q * r;
+                     content_bias += t[4].at({h, f}) * t[1].at({j, h, f});
+                     place_bias += t[5].at({h, f}) * r;
+                   }
+                   return (content + place + content_bias + place_bias) / std::sqrt(double{kWidth});
+                 });
            }});
 }
 
@@ -163,7 +168,7 @@ struct Pointing {
 
 void add_pointers(std::vector<OpCase>& cases) {
   for (const bool windowed : {false, true}) {
-    // The first sequence has no key at all; windows end behind the last key.
+    // The first sequence has no key at all; windows end after the last key.
     const Pointing pointing{{{1, 2, 4}, {0, 5, 4}}};
     cases.push_back({.op = "attention_scores",
                      .name = windowed ? "windows" : "all",
@@ -246,8 +251,9 @@ void add_score_cases(std::vector<OpCase>& cases, CaseSize size) {
   const Layout same{{3, 1, 4}, {3, 1, 4}};
   add_bilinear(cases, same, false);
   add_bilinear(cases, same, true);
-  add_transformer_xl(cases, "Transformer-XL", same);
-  add_transformer_xl(cases, "Transformer-XL, earlier segments", {{2, 1, 3}, {5, 4, 3}});
+  add_transformer_xl(cases, "Transformer-XL", same, 100);
+  add_transformer_xl(cases, "Transformer-XL, earlier segments", {{2, 1, 3}, {5, 4, 3}}, 5);
+  add_transformer_xl(cases, "Transformer-XL, clamped", {{2, 1, 3}, {5, 4, 3}}, 2);
   add_pointers(cases);
   add_copying(cases);
 }

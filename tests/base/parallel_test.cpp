@@ -38,7 +38,7 @@ TEST(Parallel, GrainKeepsSmallWorkTogether) {
   EXPECT_EQ(ranges, 4);
 }
 
-// Whoever has item 0 waits until the 7 others are done, which only the other thread can do.
+// The thread that has item 0 waits until the 7 others are done, which only the other thread can do.
 TEST(Parallel, AThreadThatIsDoneHelpsTheOthers) {
   ThreadLimit limit(2);
   std::atomic<std::int64_t> done{0}, found{0};

@@ -128,9 +128,9 @@ TEST(Random, PermutationsAreOrdersAllEquallyLikely) {
 }
 
 TEST(Random, ASequenceIsItsNextIndex) {
-  Sequence first{42, stream_id("test")};
+  RandomStream first{42, stream_id("test")};
   for (int i = 0; i < 5; ++i) first.normal();
-  Sequence second{42, stream_id("test"), 5};
+  RandomStream second{42, stream_id("test"), 5};
   EXPECT_EQ(first, second);
   EXPECT_EQ(first.uniform_double(), uniform_double(42, stream_id("test"), 5));
   EXPECT_EQ(first.uniform_integer(10), uniform_integer(42, stream_id("test"), 6, 10));

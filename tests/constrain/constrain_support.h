@@ -12,7 +12,7 @@
 #include "heed/base/json.h"
 #include "heed/base/random.h"
 #include "heed/constrain/constraint.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "support/shared_data.h"
 #include "support/temp_folder.h"
 #include "support/torch.h"
@@ -52,7 +52,7 @@ inline std::shared_ptr<const constrain::Vocabulary> byte_vocabulary() {
 // A text by choosing among the allowed tokens at random, and from `hurry` tokens on the end wherever it is allowed and
 // tokens that close something where not. Nothing when `limit` tokens were not enough.
 inline std::optional<std::string> random_text(const constrain::TokenConstraint& constraint, std::int32_t end_token,
-                                              Sequence& random, int hurry = 40, int limit = 2000) {
+                                              RandomStream& random, int hurry = 40, int limit = 2000) {
   const constrain::Vocabulary& vocabulary = constraint.vocabulary();
   constrain::ConstraintState state = constraint.start();
   std::vector<std::uint64_t> mask(vocabulary.mask_words());

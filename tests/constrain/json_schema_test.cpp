@@ -165,7 +165,7 @@ TEST(JsonSchema, WhatIsWrittenIsValid) {
     GTEST_SKIP() << test::kPython << " has no jsonschema (Debian package python3-jsonschema): nothing to compare with";
   }
   const auto gpt2 = test::vocabulary_of(test::kGpt2Folder), llama = test::vocabulary_of(test::kLlamaFolder);
-  Sequence random{.seed = 7};
+  RandomStream random{.seed = 7};
   Json questions = Json::array();
   int written = 0;
   for (const Case& test : kCases) {
@@ -209,7 +209,7 @@ TEST(JsonSchema, WhatIsWrittenIsValid) {
 
 // Every integer near the bounds, for bounds of all kinds.
 TEST(JsonSchema, IntegerBoundsAreExact) {
-  Sequence random{.seed = 3};
+  RandomStream random{.seed = 3};
   for (int round = 0; round < 60; ++round) {
     const auto draw = [&] {
       const auto size = static_cast<std::int64_t>(std::pow(10.0, static_cast<double>(random.uniform_integer(5))));
@@ -228,7 +228,7 @@ TEST(JsonSchema, IntegerBoundsAreExact) {
 }
 
 TEST(JsonSchema, NumberBoundsAreExact) {
-  Sequence random{.seed = 4};
+  RandomStream random{.seed = 4};
   for (int round = 0; round < 60; ++round) {
     const auto draw = [&](int scale) { return (static_cast<double>(random.uniform_integer(4001)) - 2000) / scale; };
     const int scale = round % 3 == 0 ? 1000 : round % 3 == 1 ? 64 : 1;

@@ -69,7 +69,7 @@ const char* const kPatterns[] = {
 };
 
 // Strings over the characters that the patterns use, short ones all, longer ones at random, and some made to fit.
-std::vector<std::string> texts_for(std::string_view pattern, Sequence& random) {
+std::vector<std::string> texts_for(std::string_view pattern, RandomStream& random) {
   std::vector<std::string> alphabet;
   for (const CodePoint& point : Utf8View(pattern)) {
     std::string text;
@@ -93,7 +93,7 @@ std::vector<std::string> texts_for(std::string_view pattern, Sequence& random) {
 
 TEST(Regex, MatchesWhatPythonMatches) {
   if (!test::has_python_modules("re")) GTEST_SKIP() << test::kPython << " is missing: nothing to compare with";
-  Sequence random{.seed = 1};
+  RandomStream random{.seed = 1};
   const auto vocabulary = test::byte_vocabulary();
   const auto end = static_cast<std::int32_t>(vocabulary->size() - 1);
   Json questions = Json::array();

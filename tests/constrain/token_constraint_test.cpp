@@ -49,7 +49,7 @@ std::vector<std::uint64_t> mask_by_trying(const Constraint& constraint, const st
 }
 
 void expect_masks(const std::shared_ptr<const Vocabulary>& vocabulary, std::int32_t end, int walks) {
-  Sequence random{.seed = 11};
+  RandomStream random{.seed = 11};
   for (const auto& [name, constraint] : constraints()) {
     SCOPED_TRACE(name);
     const TokenConstraint tokens(constraint, vocabulary, {end});
@@ -163,7 +163,7 @@ TEST(TokenConstraint, ThreadsShareOneConstraint) {
   std::vector<std::vector<std::string>> texts(4);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     threads.emplace_back([&, i] {
-      Sequence random{.seed = 5};
+      RandomStream random{.seed = 5};
       for (int k = 0; k < 20; ++k) texts[i].push_back(test::random_text(constraint, 268, random).value_or("none"));
     });
   }
@@ -179,7 +179,7 @@ TEST(TokenConstraint, CostPerToken) {
   for (const auto& [name, constraint] : constraints()) {
     const TokenConstraint tokens(constraint, vocabulary, {50256});
     for (const char* round : {"cold", "warm"}) {
-      Sequence random{.seed = 5};
+      RandomStream random{.seed = 5};
       std::vector<float> logits(vocabulary->size()), noise(vocabulary->size());
       for (float& value : noise) value = random.uniform_float();
       double spent = 0, worst = 0;

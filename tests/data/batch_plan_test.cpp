@@ -56,7 +56,7 @@ TEST(BatchPlan, WithoutShufflingTheOrderOfTheData) {
   EXPECT_TRUE(std::ranges::is_sorted(all));
 }
 
-// What buckets are for: a padded batch of like lengths wastes little.
+// What buckets are for: a padded batch of similar lengths wastes little.
 TEST(BatchPlan, NeighboursHaveLikeLengths) {
   const auto lengths = random_lengths(20000);
   const auto waste = [&](bool by_length) {

@@ -127,7 +127,7 @@ TEST(Readers, JsonLinesOfWhateverATaskNeeds) {
   EXPECT_EQ(all[0].items, (Strings{"7", "x"}));
   EXPECT_EQ(all[0].files, std::vector{folder.path() / "pictures" / "1.png"});
   EXPECT_EQ(all[0].labels, Strings{"cat"});
-  // What nobody asked for is passed over, whatever it is.
+  // Fields that are not asked for are passed over, whatever they hold.
   EXPECT_EQ(all[0].text, "");
   EXPECT_FALSE(all[0].score);
   EXPECT_TRUE(all[0].words.empty());
@@ -319,7 +319,7 @@ TEST(Readers, DamagedFilesAreReadOrRefused) {
       {"a.txt", "0 text\n1 more\n"},
   };
   const std::string_view alphabet = "\"\",\t\n\n\r {}[]:0aO-#.\xFF\xC3\0";
-  Sequence random{.seed = 5};
+  RandomStream random{.seed = 5};
   std::size_t read = 0, refused = 0;
   for (const auto& [name, text] : files) {
     for (int round = 0; round < 100; ++round) {
@@ -352,7 +352,7 @@ TEST(Readers, DamagedFilesAreReadOrRefused) {
 TEST(Readers, RandomCsvComesBack) {
   const TempFolder folder;
   const std::string_view alphabet = "ab,\"\n\r \t;é";
-  Sequence random{.seed = 6};
+  RandomStream random{.seed = 6};
   std::vector<Strings> written;
   std::string text = "text,text_pair\n";
   for (int row = 0; row < 2000; ++row) {

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""Runs the console blocks of Markdown files and compares what the commands print with what the page says.
+"""Runs the console blocks of Markdown files and compares what the commands print with what the page says. Commands in
+sh blocks are not run, but heed must know their verbs, flags and config fields.
 usage: console_test.py <heed program> <shared data> <page>...        exit 77: the models of the pages are not there
 
 A line "$ command" is run, all of a page in one folder, where the models stand under their names; the lines after it are
 what it prints. "..." stands for any text within a line, and alone on a line for any number of lines. Numbers may differ
 a little, for instruction sets round differently."""
+import json
 import os
 import re
 import shlex
@@ -27,6 +29,44 @@ def commands_of(page):
             else:
                 found[-1][1].append(line)
     return found
+
+
+def heed_commands(page):
+    """The commands of heed in sh blocks, as lists of words."""
+    for block in re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        for line in block.replace("\\\n", " ").splitlines():
+            lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
+            lexer.whitespace_split = True
+            words = list(lexer)
+            end = next((i for i, word in enumerate(words) if word[0] in "|&;<>"), len(words))
+            if words[:1] == ["heed"]:
+                yield words[1:end]
+
+
+def complaints(heed, words, fields):
+    """What heed does not know of a command."""
+    verbs = []
+    for word in words:
+        run = subprocess.run([heed, "help", *verbs, word], capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            break
+        verbs.append(word)
+        known = set(re.findall(r"--[a-z][a-z-]*", run.stdout))
+    if not verbs:
+        return [] if words[:1] == ["--help"] else ["the verb"]
+    flags = [word.split("=")[0] for word in words if word.startswith("--")]
+    unknown = [flag for flag in flags if flag not in known]
+    if verbs == ["train"]:
+        names = [word.split("=")[0] for word in words if re.match(r"[a-z_.]+=", word)]
+        unknown += [name for name in names if name not in fields]
+    return unknown
+
+
+def config_fields(heed):
+    schema = json.loads(subprocess.run([heed, "train", "--schema"], capture_output=True, text=True, check=True).stdout)
+    for name, field in schema["properties"].items():
+        yield name
+        yield from (f"{name}.{part}" for part in field.get("properties", {}))
 
 
 def line_fits(expected, printed):
@@ -55,11 +95,22 @@ def main():
     heed, shared, *pages = sys.argv[1:]
     heed = os.path.abspath(heed)
     shared = os.environ.get("HEED_SHARED", shared)
+    fields, checked, failed = set(config_fields(heed)), 0, 0
+    for page in pages:
+        with open(page, encoding="utf-8") as file:
+            for words in heed_commands(file.read()):
+                checked += 1
+                for unknown in complaints(heed, words, fields):
+                    failed += 1
+                    print(f"{page}: heed {shlex.join(words)}: heed does not know {unknown}")
+    print(f"{checked} commands of sh blocks, {failed} not known")
+    if failed or checked == 0:
+        return 1
     for folder in MODELS.values():
         if not os.path.isdir(os.path.join(shared, folder)):
             print(f"skipped: no {os.path.realpath(os.path.join(shared, folder))}")
             return 77
-    failed = count = 0
+    count = 0
     for page in pages:
         with tempfile.TemporaryDirectory() as work:
             for name, folder in MODELS.items():

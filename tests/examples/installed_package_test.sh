@@ -1,10 +1,10 @@
 #!/bin/bash
 # Installs a build of heed to a fresh place and configures, builds and runs examples/installed_package against it; then
 # compiles the public headers and the examples with the flags of pkg-config.
-# usage: installed_package_test.sh <project folder> <build folder> <cmake> <generator> <compiler>
+# usage: installed_package_test.sh <project folder> <build folder> <cmake> <generator> <compiler> <make_model>
 set -euo pipefail
 
-project=$1 build=$2 cmake=$3 generator=$4 compiler=$5
+project=$1 build=$2 cmake=$3 generator=$4 compiler=$5 make_model=$6
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -33,14 +33,23 @@ PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name heed.pc)")
 export PKG_CONFIG_PATH
 read -ra cflags <<< "$(pkg-config --cflags heed)"
 read -ra libs <<< "$(pkg-config --libs heed)"
-for source in "$work/all.cpp" "$project"/examples/{answer,classify,fill_mask,rerank,tag,train_classifier}/main.cpp; do
-    "$compiler" -std=c++20 -Wall -Werror -fsyntax-only "${cflags[@]}" "$source"
+# The examples of tasks, as one would compile them: those linked here run on random weights, the build runs all of them.
+linked=(embed generate)
+for source in "$work/all.cpp" $(grep -l heed/heed.h "$project"/examples/*/main.cpp); do
+    [[ " ${linked[*]} " == *" $(basename "$(dirname "$source")") "* ]] ||
+        "$compiler" -std=c++20 -Wall -Werror -fsyntax-only "${cflags[@]}" "$source"
 done
-"$compiler" -std=c++20 "${cflags[@]}" "$project/examples/embed/main.cpp" "${libs[@]}" -o "$work/embed"
-if message=$("$work/embed" "$work/nowhere" 2>&1); then echo "a folder that is not there was taken"; exit 1; fi
-[[ $message == *nowhere* ]] || { echo "the error does not name the folder: $message"; exit 1; }
+"$make_model" "$work/model" generate
+"$make_model" "$work/encoder" none
+for example in "${linked[@]}"; do
+    "$compiler" -std=c++20 -Wall -Werror "${cflags[@]}" "$project/examples/$example/main.cpp" "${libs[@]}" -o "$work/$example"
+    if message=$("$work/$example" "$work/nowhere" 2>&1); then echo "a folder that is not there was taken"; exit 1; fi
+    [[ $message == *nowhere* ]] || { echo "the error does not name the folder: $message"; exit 1; }
+done
+[[ $("$work/embed" "$work/encoder") == "2 vectors of 32 numbers"* ]] || { echo "embed fails"; exit 1; }
+[[ $("$work/generate" "$work/model") == *" tokens, ended by "* ]] || { echo "generate fails"; exit 1; }
 
-# Who wants attention alone gets neither libcurl nor JSON with it.
+# Attention alone links neither libcurl nor JSON.
 cat > "$work/attention.cpp" << 'END'
 #include <heed/attention/attend.h>
 int main() {

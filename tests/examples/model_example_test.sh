@@ -10,9 +10,13 @@ case $2 in
     classify) head=classify labels=(good bad) lines=2 ;;
     embed) head=none labels=() lines=2 ;;
     fill_mask) head=fill-mask labels=() lines=5 ;;
+    generate) head=generate labels=() lines=2 ;;
     rerank) head=classify labels=(relevance) lines=3 ;;
+    score) head=generate labels=() lines=2 ;;
+    similarity) head=none labels=() lines=3 ;;
     train_classifier) head=none labels=() lines=1+ ;;
     tag) head=tag labels=(B-LOC I-LOC B-PER I-PER) lines=1+ ;;
+    zero_shot) head=classify labels=(contradiction neutral entailment) lines=2 ;;
 esac
 "$1" "$folder/model" $head "${labels[@]}"
 arguments=("$folder/model")

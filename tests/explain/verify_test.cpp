@@ -122,7 +122,7 @@ TEST_F(Verify, OtherTokensAreNamedAndDoNotHideTheModel) {
   EXPECT_EQ(first_difference(), "input_ids");
 }
 
-// The batch axis left away, and padding at the end that PyTorch would have masked.
+// The batch axis left out, and padding at the end that PyTorch would have masked.
 TEST_F(Verify, PaddingAndTheBatchAxisDoNotMatter) {
   for (auto& [name, tensor] : tensors_) {
     if (name == "pooler_output" || name == "logits") continue;

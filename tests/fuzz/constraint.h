@@ -32,7 +32,7 @@ void follow(const Make& make) {
     const TokenConstraint tokens(constraint, vocabulary, {kEnd});
     ConstraintState state = tokens.start();
     std::vector<std::uint64_t> mask(vocabulary->mask_words());
-    Sequence random{.seed = 1};
+    RandomStream random{.seed = 1};
     std::string text;
     for (int step = 0; step < 60; ++step) {
       expect(state.allowed(mask), "what was begun can be continued");

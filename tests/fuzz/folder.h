@@ -1,4 +1,4 @@
-// A model directory in memory-backed storage, one a process, whose files change from run to run.
+// A model directory in memory-backed storage, one per process, whose files change from run to run.
 #pragma once
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // merges.txt beside a fixed vocab.json; a first line that starts with { is tokenizer_config.json.
 #include "folder.h"
 #include "fuzzing.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 
 namespace {
 

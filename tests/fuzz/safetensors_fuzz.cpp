@@ -1,4 +1,4 @@
-// A safetensors file. An input that starts with { is the header up to its first NUL, and the data behind it: the length
+// A safetensors file. An input that starts with { is the header up to its first NUL, and the data after it: the length
 // in front is put there for it.
 #include <cstring>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "folder.h"
 #include "fuzzing.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace heed;

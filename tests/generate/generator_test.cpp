@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 
+#include "generate/exact_result.h"
 #include "generate/tiny_decoder.h"
 #include "heed/base/parallel.h"
 #include "heed/generate/generate.h"
@@ -18,15 +18,9 @@
 namespace heed {
 namespace {
 
-using Ids = std::vector<TokenId>;
-
-Ids prompt_of(std::int64_t length, std::uint64_t seed) {
-  Ids ids;
-  for (std::int64_t i = 0; i < length; ++i) {
-    ids.push_back(static_cast<TokenId>(uniform_integer(seed, 7, static_cast<std::uint64_t>(i), 60) + 1));
-  }
-  return ids;
-}
+using test::exact;
+using test::Ids;
+using test::prompt_of;
 
 // Every kind of search, prompts of many lengths.
 std::vector<GenerateRequest> requests() {
@@ -53,23 +47,6 @@ std::vector<GenerateRequest> requests() {
     list.push_back(std::move(request));
   }
   return list;
-}
-
-// All that a result says, to the bit.
-std::string exact(const GenerateResult& result) {
-  if (result.error) return "error";
-  std::ostringstream text;
-  text << std::hexfloat;
-  for (const Generation& each : result.generations) {
-    text << to_string(each.reason) << " " << each.score;
-    for (const GeneratedToken& token : each.tokens) {
-      text << " " << token.id << ":" << token.log_probability;
-      for (const ScoredToken& other : token.alternatives) text << "," << other.id << ":" << other.log_probability;
-    }
-    text << "\n";
-  }
-  for (const float score : result.prompt_log_probabilities) text << score << " ";
-  return text.str();
 }
 
 // Adds a request before each of the first steps, in this order; what each gives, by its place in `list`.

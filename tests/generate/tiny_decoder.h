@@ -12,18 +12,27 @@ namespace heed::test {
 
 inline constexpr std::int64_t kTinyVocabulary = 61, kTinyLongest = 200;
 
+struct TinyOptions {
+  std::int64_t longest = kTinyLongest;
+  std::vector<std::int64_t> windows{};  // per layer, 0: none
+  RopeScaling scaling{};
+};
+
 class TinyDecoder : public Backbone, public Decodes {
  public:
-  TinyDecoder() : words_(kTinyVocabulary, 24, Initializer::normal(1)), stack_(config()) {}
+  explicit TinyDecoder(const TinyOptions& options = {})
+      : words_(kTinyVocabulary, 24, Initializer::normal(1)), stack_(config(options)) {}
 
   DecodeState start() const override { return stack_.start(); }
   Tensor decode(const Inputs& inputs, DecodeState& state, const Context& context) const override {
     ++calls;
+    tokens += inputs.ids.offsets.tokens();
     const Packed x(words_.forward(inputs.ids.values), inputs.ids.offsets);
     Tensor y = stack_.forward(x, {.attention = {.mask = Mask::causal()}, .state = &state}, context);
     if (broken) y = Tensor::full(y.shape(), NAN);
     return y;
   }
+  Tensor finish(const Tensor& hidden) const override { return stack_.finish(hidden); }
   // Without a cache: what decode() must equal.
   Tensor full(const Packed& ids) const {
     return stack_.forward(Packed(words_.forward(ids.values), ids.offsets), {.attention = {.mask = Mask::causal()}},
@@ -38,16 +47,18 @@ class TinyDecoder : public Backbone, public Decodes {
     visitor.child("stack", stack_);
   }
   mutable int calls = 0;
-  bool broken = false;  // gives NaN
+  mutable std::int64_t tokens = 0;  // decoded
+  bool broken = false;              // gives NaN
 
  private:
-  static StackConfig config() {
+  static StackConfig config(const TinyOptions& options) {
     StackConfig config{.block = {.hidden_size = 24,
                                  .attention = {.heads = 4, .key_heads = 2},
                                  .feed_forward = {.intermediate_size = 32},
                                  .norm_place = NormPlace::pre},
                        .layers = 2};
-    config.block.attention.rotary = RotaryOptions{};
+    config.block.attention.rotary = RotaryOptions{.scaling = options.scaling};
+    for (const std::int64_t window : options.windows) config.layer_variants.push_back({.window = window});
     return config;
   }
 
@@ -55,7 +66,7 @@ class TinyDecoder : public Backbone, public Decodes {
   Stack stack_;
 };
 
-inline Model tiny_decoder(std::uint64_t seed = 3) {
+inline Model tiny_decoder(const TinyOptions& options = {}, std::uint64_t seed = 3) {
   static const ModelFamily family{.model_type = "tiny-decoder", .class_name = "TinyDecoder", .prefix = ""};
   ModelConfig config{.family = &family};
   config.info = {.model_type = "tiny-decoder",
@@ -63,10 +74,10 @@ inline Model tiny_decoder(std::uint64_t seed = 3) {
                  .embedding_size = 24,
                  .hidden_size = 24,
                  .layers = 2,
-                 .max_tokens = kTinyLongest};
+                 .max_tokens = options.longest};
   config.initializer_range = 0.5;
   config.heads = {{.kind = HeadKind::masked_lm}};
-  config.make = [] { return std::make_shared<TinyDecoder>(); };
+  config.make = [options] { return std::make_shared<TinyDecoder>(options); };
   Model model(config, HeadKind::masked_lm);
   initialize(model, seed);
   return model;

@@ -174,7 +174,7 @@ TEST(TensorFiles, ModulesAreSavedAndLoaded) {
   save_safetensors(path, halves);
   load_state(b, TensorFiles(folder.path()).tensors());
   EXPECT_TRUE(same_bits(b.norm.weight.detach(), a.norm.weight.detach()));
-  EXPECT_NEAR(b.embedding.weight.at({7, 3}), a.embedding.weight.at({7, 3}), 1e-3);
+  EXPECT_NEAR(b.embedding.weight.parameter().at({7, 3}), a.embedding.weight.parameter().at({7, 3}), 1e-3);
 }
 
 TEST(TensorFiles, AKilledSaveLeavesAWholeModel) {

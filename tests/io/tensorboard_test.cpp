@@ -96,7 +96,7 @@ TEST_F(EventFiles, Images) {
   test::error_of(ErrorKind::invalid_argument, [&] { file.image(9, "attention", wrong); });
 }
 
-// TensorBoard takes files in the order of their names, so a later one must come behind, even within one second.
+// TensorBoard takes files in the order of their names, so a later one must sort last, even within one second.
 TEST(EventFile, LaterFilesComeBehind) {
   const test::TempFolder folder;
   folder.write("events.out.tfevents.not-a-number", "");

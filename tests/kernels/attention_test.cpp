@@ -469,7 +469,7 @@ TYPED_TEST(AttentionTyped, ARowOfMinusInfinitySeesNothing) {
   for (T x : r.dv) ASSERT_TRUE(std::isfinite(x));
 }
 
-// Additive attention over numbers a query and a key: s = tanh(u_i + w_j).
+// Additive attention over one number per query and per key: s = tanh(u_i + w_j).
 template <class T>
 struct AdditiveFunction : ScoreFunction<T> {
   std::vector<T> u, w, du, dw;

@@ -1,5 +1,6 @@
 #include "heed/kernels/gather.h"
 
+#include "heed/kernels/convert.h"
 #include "kernels/testing.h"
 
 namespace heed::kernels {
@@ -37,6 +38,30 @@ TEST(Gather, RowsAndTheirGradientMatchThePlainLoops) {
   check<float, std::int64_t>();
   check<double, std::int32_t>();
   check<double, std::int64_t>();
+}
+
+template <class Half>
+void check_half() {
+  const std::int64_t vocabulary = 11, cols = 45;
+  const auto values = random_values<float>(vocabulary * cols, 1);
+  std::vector<Half> table(values.size());
+  std::vector<float> exact(values.size());
+  convert(values.data(), table.data(), vocabulary * cols);
+  convert(table.data(), exact.data(), vocabulary * cols);
+  const std::vector<std::int32_t> ids = {3, 0, 10, 3};
+  std::vector<float> y(ids.size() * cols), want;
+  for (const std::int32_t id : ids)
+    want.insert(want.end(), &exact[static_cast<std::size_t>(id * cols)],
+                &exact[static_cast<std::size_t>(id * cols)] + cols);
+  gather_rows(table.data(), ids.data(), y.data(), 4, cols);
+  EXPECT_TRUE(same_bits(y, want));
+}
+
+TEST(Gather, RowsOfHalvesBecomeFloats) {
+  for_each_target([] {
+    check_half<Float16>();
+    check_half<BFloat16>();
+  });
 }
 
 TEST(Gather, ScatterHasTheSameBitsForAllThreads) {

@@ -24,7 +24,7 @@ bool fuses() {
   return name.starts_with("AVX") || name.starts_with("NEON");
 }
 
-// A matrix at the very end of its own allocation: AddressSanitizer sees any read behind it.
+// A matrix at the very end of its own allocation: AddressSanitizer sees any read past it.
 template <class T>
 struct Matrix {
   Matrix(std::int64_t rows_, std::int64_t columns, std::int64_t ld_)
@@ -75,7 +75,7 @@ struct Problem {
     int wrong = 0;
     for (std::int64_t m = 0; m < M; ++m) {
       for (std::int64_t n = 0; n < result.ld && m * result.ld + n < std::ssize(result.data); ++n) {
-        // Columns behind N are not ours.
+        // Columns past N are not ours.
         const T expected = n < N ? sum(m, n) : c.at(m, n);
         if (!(std::abs(result.at(m, n) - expected) <= (n < N ? tolerance : T{0}))) ++wrong;
       }

@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;
 
-constexpr Pooling kAll[] = {Pooling::sum, Pooling::mean, Pooling::max};
+constexpr PoolKind kAll[] = {PoolKind::sum, PoolKind::mean, PoolKind::max};
 // An empty sequence first, in the middle and last; one of one row; one longer than a leaf of the tree.
 const std::vector<std::int64_t> kOffsets = {0, 0, 5, 6, 6, 206, 206};
 constexpr std::int64_t kSequences = 6, kRows = 206;
@@ -21,7 +21,7 @@ TYPED_TEST(PoolTyped, ForwardAndBackwardMatchThePlainLoops) {
   for_each_target([&] {
     for (std::int64_t cols : kSizes) {
       const auto x = random_values<T>(kRows * cols, 1), dy = random_values<T>(kSequences * cols, 2);
-      for (Pooling pooling : kAll) {
+      for (PoolKind pooling : kAll) {
         std::vector<T> y(dy.size(), T(9)), dx(x.size(), T(9));
         std::vector<std::int64_t> argmax(dy.size(), 99);
         pool(pooling, x.data(), kOffsets.data(), kSequences, cols, y.data(), argmax.data());
@@ -37,15 +37,15 @@ TYPED_TEST(PoolTyped, ForwardAndBackwardMatchThePlainLoops) {
               total += x[static_cast<std::size_t>(r * cols + c)];
               if (x[static_cast<std::size_t>(r * cols + c)] > x[static_cast<std::size_t>(best * cols + c)]) best = r;
             }
-            const double length = pooling == Pooling::mean && begin < end ? double(end - begin) : 1;
+            const double length = pooling == PoolKind::mean && begin < end ? double(end - begin) : 1;
             double want = total / length;
-            if (pooling == Pooling::max) {
+            if (pooling == PoolKind::max) {
               want = best < 0 ? 0 : x[static_cast<std::size_t>(best * cols + c)];
               ASSERT_EQ(argmax[at], best);
             }
             ASSERT_NEAR(y[at], want, tolerance<T>(1e-4, 1e-12));
             for (std::int64_t r = begin; r < end; ++r) {
-              const double share = pooling == Pooling::max ? (r == best ? 1 : 0) : 1 / length;
+              const double share = pooling == PoolKind::max ? (r == best ? 1 : 0) : 1 / length;
               ASSERT_NEAR(dx[static_cast<std::size_t>(r * cols + c)], dy[at] * share, tolerance<T>(1e-6, 1e-15));
             }
           }
@@ -60,7 +60,7 @@ TYPED_TEST(PoolTyped, ASequenceHasTheSameBitsAloneAndForAllThreads) {
   const std::int64_t cols = 200;
   const auto x = random_values<T>(kRows * cols, 3);
   for_each_target([&] {
-    for (Pooling pooling : kAll) {
+    for (PoolKind pooling : kAll) {
       std::vector<std::int64_t> argmax(static_cast<std::size_t>(kSequences * cols));
       const auto compute = [&] {
         std::vector<T> y(argmax.size());
@@ -82,7 +82,7 @@ TEST(Pool, NaNWinsTheMaximum) {
   const std::int64_t offsets[] = {0, 4};
   float y;
   std::int64_t argmax;
-  pool(Pooling::max, x.data(), offsets, 1, 1, &y, &argmax);
+  pool(PoolKind::max, x.data(), offsets, 1, 1, &y, &argmax);
   EXPECT_TRUE(std::isnan(y));
   EXPECT_EQ(argmax, 1);
 }

@@ -1,24 +1,20 @@
 // Decoders that HuggingFace itself wrote, with its logits, hidden states, losses and gradients, as files: every folder
-// of suites/hf-tiny-models that is a decoder, and each must agree within 1e-5 of the largest value.
+// of suites/hf-tiny-models that is a decoder. And Transformer-XL in configurations that are not there, against PyTorch
+// code written for this test (transfo_xl_torch.py).
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/io/model_folder.h"
-#include "heed/io/safetensors.h"
-#include "heed/models/load.h"
-#include "heed/models/published.h"
-#include "heed/ops/loss.h"
-#include "heed/tensor/autograd.h"
+#include "heed/models/registry.h"
+#include "models/decoder_checks.h"
 #include "support/shared_data.h"
+#include "support/torch.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kTolerance = 1e-5;
 
 fs::path suite() {
   return test::suite_data("hf-tiny-models");
@@ -39,144 +35,102 @@ std::vector<std::string> decoders() {
   return names;
 }
 
-void expect_close(const Tensor& ours, const Tensor& theirs, const std::string& what) {
-  ASSERT_EQ(ours.count(), theirs.count()) << what;
-  const std::vector<float> a = ours.detached_contiguous().to_vector<float>(), b = theirs.to_vector<float>();
-  double largest = 1e-30, difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(b[i])));
-    difference = std::max(difference, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  }
-  EXPECT_LE(difference, kTolerance * largest) << what << ": the largest is " << largest;
-}
-
-// [B, T] end to end, those of mask 0 left out.
-Inputs packed(const Tensor& ids, const std::vector<std::int64_t>& mask = {}) {
-  const std::vector<std::int64_t> all = ids.to_vector<std::int64_t>();
-  std::vector<std::int64_t> kept, lengths;
-  for (std::int64_t b = 0; b < ids.size(0); ++b) {
-    lengths.push_back(0);
-    for (std::int64_t t = 0; t < ids.size(1); ++t) {
-      const auto i = static_cast<std::size_t>(b * ids.size(1) + t);
-      if (!mask.empty() && mask[i] == 0) continue;
-      kept.push_back(all[i]);
-      ++lengths.back();
-    }
-  }
-  return {.ids = Packed(Tensor::from(kept, {std::ssize(kept)}), Offsets(lengths))};
-}
-
-// Rows of [B, T, ...] whose mask is 1.
-Tensor kept_rows(const Tensor& values, const std::vector<std::int64_t>& mask) {
-  const std::vector<float> all = values.to_vector<float>();
-  const auto width = static_cast<std::size_t>(values.size(2));
-  std::vector<float> rows;
-  for (std::size_t i = 0; i < mask.size(); ++i) {
-    if (mask[i] != 0) rows.insert(rows.end(), &all[i * width], &all[i * width] + width);
-  }
-  return Tensor::from(rows, {std::ssize(rows)});
-}
-
-// What predicts the next token: targets are those of the token after.
-Tensor next_labels(const Tensor& labels) {
-  std::vector<std::int64_t> next = labels.to_vector<std::int64_t>();
-  const std::int64_t length = labels.size(1);
-  for (std::int64_t i = 0; i < labels.count(); ++i) {
-    next[static_cast<std::size_t>(i)] = (i + 1) % length == 0 ? -100 : next[static_cast<std::size_t>(i + 1)];
-  }
-  return Tensor::from(next, {labels.count()});
-}
-
 class DecoderSuite : public testing::TestWithParam<std::string> {
  protected:
   fs::path folder() const { return suite() / GetParam(); }
-  SafetensorsFile expected() const { return SafetensorsFile(folder() / "expected.safetensors"); }
 };
-
 TEST_P(DecoderSuite, LogitsAndHiddenStates) {
-  const auto model = load_model(folder());
-  const SafetensorsFile answers = expected();
-  const NoGrad no_grad;
-  const ModelOutput out = model->forward(packed(answers.tensor("input_ids")), Context(), true);
-  expect_close(out.logits, answers.tensor("logits"), "logits");
-  for (std::size_t i = 0; i < out.states.size(); ++i) {
-    expect_close(out.states[i], answers.tensor("hidden." + std::to_string(i)), "hidden." + std::to_string(i));
-  }
-  EXPECT_FALSE(answers.contains("hidden." + std::to_string(out.states.size())));
-  if (!answers.contains("padded.logits")) return;
-  const auto mask = answers.tensor("padded.attention_mask").to_vector<std::int64_t>();
-  const Inputs inputs = packed(answers.tensor("padded.input_ids"), mask);
-  expect_close(model->forward(inputs, Context()).logits, kept_rows(answers.tensor("padded.logits"), mask), "padded");
+  test::expect_values(folder());
 }
-
 TEST_P(DecoderSuite, LossAndGradients) {
-  const auto model = load_model(folder());
-  const SafetensorsFile answers = expected();
-  set_trainable(*model, true, [](std::string_view) { return true; });
-  const ModelOutput out = model->forward(packed(answers.tensor("input_ids")), Context());
-  const Tensor loss = cross_entropy(out.logits, next_labels(answers.tensor("labels")));
-  expect_close(loss, answers.tensor("loss"), "loss");
-  backward(loss);
-  // Gradients have the published names if they take the parameters' places.
-  for (NamedParameter& each : named_parameters(*model)) {
-    ASSERT_TRUE(each.parameter->grad().defined()) << each.name;
-    each.parameter->copy_from(each.parameter->grad());
-  }
-  std::size_t compared = 0;
-  for (const PublishedTensor& tensor : published_tensors(*model)) {
-    expect_close(tensor.written(), answers.tensor("grad." + tensor.name), "grad." + tensor.name);
-    ++compared;
-  }
-  std::size_t there = 0;
-  for (const std::string& name : answers.names()) there += name.starts_with("grad.");
-  EXPECT_EQ(compared, there);
+  test::expect_gradients(folder());
 }
-
 TEST_P(DecoderSuite, StepsHaveTheBitsOfTheWhole) {
-  const auto model = load_model(folder());
-  const NoGrad no_grad;
-  const Inputs whole = packed(expected().tensor("input_ids"));
-  const Tensor all = model->encode(whole, Context());
-  const Offsets& offsets = whole.ids.offsets;
-  DecodeState state = model->backbone()->decodes()->start();
-  const std::vector<std::int64_t> ids = whole.ids.values.to_vector<std::int64_t>();
-  for (std::int64_t t = 0; t < offsets.length(0); ++t) {
-    std::vector<std::int64_t> step;
-    for (std::int64_t b = 0; b < offsets.sequences(); ++b)
-      step.push_back(ids[static_cast<std::size_t>(offsets.begin(b) + t)]);
-    const Tensor hidden = model->backbone()->decodes()->decode(
-        {.ids = Packed(Tensor::from(step, {std::ssize(step)}), Offsets(std::vector<std::int64_t>(step.size(), 1)))},
-        state, Context().child("encoder"));
-    for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
-      const std::int64_t row = offsets.begin(b) + t;
-      EXPECT_EQ(hidden.detached_slice(0, b, b + 1).detached_contiguous().to_vector<float>(),
-                all.detached_slice(0, row, row + 1).detached_contiguous().to_vector<float>());
-    }
-  }
+  test::expect_same_steps(folder());
 }
-
 TEST_P(DecoderSuite, SavedAgainItHasTheSameTensors) {
-  const auto model = load_model(folder());
-  const fs::path copy = fs::path(testing::TempDir()) / ("heed_decoder_" + GetParam());
-  save_model(*model, copy);
-  const SafetensorsFile ours(copy / "model.safetensors"), theirs(folder() / "model.safetensors");
-  EXPECT_EQ(ours.names(), theirs.names());
-  for (const std::string& name : theirs.names()) {
-    EXPECT_EQ(ours.tensor(name).to_vector<float>(), theirs.tensor(name).to_vector<float>()) << name;
-  }
-  fs::remove_all(copy);
+  test::expect_same_when_saved(folder());
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DecoderSuite);
-INSTANTIATE_TEST_SUITE_P(HuggingFace, DecoderSuite, testing::ValuesIn(decoders()), [](const auto& each) {
+class RecurrentSuite : public DecoderSuite {};
+TEST_P(RecurrentSuite, SegmentsSeeWhatIsRememberedOfThoseBefore) {
+  test::expect_segments(folder());
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& each) {
   std::string name = each.param;
   std::ranges::replace(name, '-', '_');
   return name;
-});
+}
+
+std::vector<std::string> recurrent() {
+  std::vector<std::string> names = decoders();
+  std::erase_if(names, [](const std::string& name) {
+    return !SafetensorsFile(suite() / name / "expected.safetensors").contains("segments.log_probs");
+  });
+  return names;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DecoderSuite);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RecurrentSuite);
+INSTANTIATE_TEST_SUITE_P(HuggingFace, DecoderSuite, testing::ValuesIn(decoders()), test_name);
+INSTANTIATE_TEST_SUITE_P(HuggingFace, RecurrentSuite, testing::ValuesIn(recurrent()), test_name);
 
 TEST(DecoderSuiteFiles, AreThere) {
   if (!fs::exists(suite())) GTEST_SKIP() << suite() << " is not there";
   EXPECT_FALSE(decoders().empty());
+}
+
+TEST(TransformerXlTorch, EveryConfiguration) {
+  if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
+  const Json plain = {{"model_type", "transfo-xl"},
+                      {"architectures", {"TransfoXLLMHeadModel"}},
+                      {"vocab_size", 23},
+                      {"cutoffs", Json::array()},
+                      {"d_model", 12},
+                      {"d_embed", 12},
+                      {"n_head", 2},
+                      {"d_head", 5},
+                      {"d_inner", 14},
+                      {"div_val", 1},
+                      {"n_layer", 2},
+                      {"mem_len", 5},
+                      {"clamp_len", 6},
+                      {"same_length", false},
+                      {"pre_lnorm", false},
+                      {"untie_r", true},
+                      {"tie_word_embeddings", true},
+                      {"tie_projs", {false}},
+                      {"dropout", 0.1},
+                      {"layer_norm_epsilon", 1e-3}};
+  const std::map<std::string, Json> variants = {
+      {"plain", Json::object()},
+      {"pre_norm", {{"pre_lnorm", true}, {"clamp_len", -1}}},
+      {"tied_biases", {{"untie_r", false}, {"same_length", true}}},
+      {"projected", {{"d_embed", 8}, {"tie_projs", {true}}}},
+      {"one_table", {{"cutoffs", {7, 15}}, {"tie_projs", {false, false, true}}}},
+      {"one_projected_table", {{"cutoffs", {7, 15}}, {"d_embed", 6}, {"tie_projs", {false, true, true}}}},
+      {"clusters", {{"cutoffs", {4, 9}}, {"div_val", 2}, {"tie_projs", {false, true, false}}, {"mem_len", 2}}},
+      {"untied", {{"cutoffs", {11}}, {"div_val", 3}, {"tie_projs", {false, false}}, {"tie_word_embeddings", false}}}};
+  Json questions = Json::array();
+  for (const auto& [name, fields] : variants) {
+    Json config = plain;
+    config.update(fields);
+    Json ids = Json::array({Json::array(), Json::array()});
+    for (int i = 0; i < 12; ++i) ids[0].push_back((i * i + 3 * i) % 23), ids[1].push_back((5 * i * i + 1) % 23);
+    questions.push_back({{"name", name}, {"config", config}, {"ids", ids}, {"segments", 4}});
+  }
+  const test::TempFolder folder;
+  const auto asked = folder.write("questions.json", questions.dump());
+  ASSERT_EQ(test::run_python("models/transfo_xl_torch.py " + asked.string() + " " + folder.path().string()), 0);
+  for (const auto& [name, fields] : variants) {
+    SCOPED_TRACE(name);
+    test::expect_values(folder.path() / name);
+    test::expect_gradients(folder.path() / name);
+    test::expect_segments(folder.path() / name);
+    test::expect_same_steps(folder.path() / name);
+    test::expect_same_when_saved(folder.path() / name);
+  }
 }
 
 }  // namespace

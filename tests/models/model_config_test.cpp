@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/models/registry.h"
 #include "support/error_of.h"
 
 namespace heed {
@@ -44,7 +45,8 @@ TEST(ModelConfig, FieldsThatMatterAreHonouredOrRefusedByName) {
                  "config.json: hidden_act is \"mish\", expected one");
   expect_refused(R"({"model_type": "bert", "position_embedding_type": "alibi"})",
                  "config.json: position_embedding_type is \"alibi\"");
-  expect_refused(R"({"model_type": "bert", "is_decoder": true})", "config.json: is_decoder is true, expected false");
+  expect_refused(R"({"model_type": "mpnet", "is_decoder": true})", "config.json: is_decoder is true, expected false");
+  expect_refused(R"({"model_type": "bert", "is_decoder": 1})", "config.json: is_decoder is the number 1, expected");
   expect_refused(R"({"model_type": "bert", "pruned_heads": {"0": [1]}})", "config.json: pruned_heads is ");
   expect_refused(R"({"model_type": "bert", "quantization_config": {}})", "config.json: quantization_config is not");
   expect_refused(R"({"model_type": "distilbert", "hidden_size": 4})", "config.json: hidden_size is not a field");
@@ -184,6 +186,63 @@ TEST(ModelConfig, HeadsByArchitecture) {
       EXPECT_EQ(head_of(parse_model_config(config, "config.json"), "config.json"), each.kind) << family->model_type;
     }
   }
+}
+
+TEST(ModelConfig, EncodersThatAreDecoders) {
+  for (const char* type : {"bert", "roberta", "xlm-roberta", "electra"}) {
+    const std::string fields = std::string(R"({"model_type": ")") + type + R"(", "is_decoder": )";
+    const ModelConfig encoder = parse(fields + "false}"), decoder = parse(fields + "true}");
+    EXPECT_EQ(encoder.head_config(HeadKind::masked_lm).kind, HeadKind::masked_lm);
+    EXPECT_THROW(static_cast<void>(encoder.head_config(HeadKind::causal_lm)), Error);
+    EXPECT_EQ(decoder.head_config(HeadKind::causal_lm).kind, HeadKind::causal_lm);
+    EXPECT_THROW(static_cast<void>(decoder.head_config(HeadKind::masked_lm)), Error);
+  }
+  const std::string written = R"("architectures": ["BertLMHeadModel"]})";
+  EXPECT_EQ(head_of(parse(R"({"model_type": "bert", "is_decoder": true, )" + written), "c"), HeadKind::causal_lm);
+  EXPECT_THROW(head_of(parse(R"({"model_type": "bert", )" + written), "c"), Error);
+}
+
+TEST(ModelConfig, FieldsOfTransformerXl) {
+  // As transfo-xl-wt103 has it, with what only older programs read.
+  const std::string published = R"({"model_type": "transfo-xl", "adaptive": true, "attn_type": 0, "clamp_len": 1000,
+      "architectures": ["TransfoXLLMHeadModel"], "cutoffs": [20000, 40000, 200000], "d_embed": 1024, "d_head": 64,
+      "d_inner": 4096, "d_model": 1024, "div_val": 4, "dropatt": 0.0, "dropout": 0.1, "eos_token_id": 0, "ext_len": 0,
+      "init": "normal", "init_range": 0.01, "init_std": 0.02, "layer_norm_epsilon": 1e-05, "mem_len": 1600,
+      "n_head": 16, "n_layer": 18, "pre_lnorm": false, "proj_init_std": 0.01, "same_length": true,
+      "sample_softmax": -1, "task_specific_params": {}, "tgt_len": 128, "tie_projs": [false, true, true, true],
+      "tie_weight": true, "untie_r": true, "vocab_size": 267735)";
+  const ModelConfig config = parse(published + "}");
+  EXPECT_EQ(config.info.memory, 1600);
+  EXPECT_EQ(config.info.max_tokens, kAnyLength);
+  EXPECT_EQ(head_of(config, "config.json"), HeadKind::causal_lm);
+  EXPECT_EQ(config.head_config(HeadKind::causal_lm).adaptive->cluster_width(3), 16);
+  const std::pair<const char*, const char*> refused[] = {{"attn_type", "2"},
+                                                         {"sample_softmax", "100"},
+                                                         {"cutoffs", "[40000, 20000]"},
+                                                         {"cutoffs", "[0, 7]"},
+                                                         {"cutoffs", "[267735]"},
+                                                         {"cutoffs", "\"all\""},
+                                                         {"div_val", "0"},
+                                                         {"div_val", "2000"},
+                                                         {"tie_projs", "[false, true]"},
+                                                         {"mem_len", "-1"},
+                                                         {"mem_len", "99999999"},
+                                                         {"same_length", "1"},
+                                                         {"d_model", "1023"},
+                                                         {"d_head", "0"},
+                                                         {"init", "\"xavier\""},
+                                                         {"ext_len", "8"},
+                                                         {"tie_weight", "false"},
+                                                         {"dropatt", "1"},
+                                                         {"pre_lnorm", "\"no\""},
+                                                         {"proj_share_all_but_first", "0"},
+                                                         {"hidden_size", "1024"}};
+  for (const auto& [field, value] : refused) {
+    Json fields = parse_json(published + "}", "fields");
+    fields[field] = parse_json(value, "value");
+    expect_refused(fields.dump(), std::string("config.json: ") + field);
+  }
+  expect_refused(R"({"model_type": "transfo-xl", "mem_len": 0})", "config.json: same_length is true, expected false");
 }
 
 TEST(ModelConfig, SetLabels) {

@@ -1,7 +1,7 @@
 """BERT and its relatives in plain PyTorch, written from the published architectures, for models_torch_test.cpp.
 
 usage: models_torch.py <questions.json> <folder>
-questions: a list of {name, config (config.json as it will be saved), architecture (behind the class name: "Model",
+questions: a list of {name, config (config.json as it will be saved), architecture (the end of the class name: "Model",
 "ForMaskedLM" ...), ids, lengths, types (optional), labels (optional), store ("F32", "F16", "BF16"), options (see save),
 metadata (optional)}.
 For each a folder <folder>/<name> is made with config.json, random weights in model.safetensors, and expected.safetensors:

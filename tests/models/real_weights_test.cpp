@@ -63,8 +63,8 @@ TEST(RealWeights, MiniLmGivesTheVectorsOfTextEmbeddingsInference) {
   const ModelOutput one = model->forward({single}, Context()), three = model->forward({batch}, Context());
   expect_close(one.hidden, "single_raw");
   expect_close(three.hidden, "batch_raw");
-  expect_close(pool(Packed(one.hidden, single.offsets), Pooling::mean), "single");
-  expect_close(pool(Packed(three.hidden, batch.offsets), Pooling::mean), "batch");
+  expect_close(pool(Packed(one.hidden, single.offsets), PoolKind::mean), "single");
+  expect_close(pool(Packed(three.hidden, batch.offsets), PoolKind::mean), "batch");
   expect_close(first_tokens(one.hidden, single.offsets), "single_pooled");
   expect_close(first_tokens(three.hidden, batch.offsets), "batch_pooled");
   EXPECT_TRUE(same_bits(one.hidden, three.hidden.detached_slice(0, 0, 7).detached_contiguous()));

@@ -30,7 +30,7 @@ TEST(MultiHeadAttention, TransformerXlGradientsMatchFiniteDifferences) {
 
 // What a segment computes with the tokens before it as memory is what one long segment computes.
 TEST(MultiHeadAttention, TransformerXlSegmentsContinueEachOther) {
-  MultiHeadAttention attention(8, {.heads = 2, .fused = false, .transformer_xl = true});
+  MultiHeadAttention attention(8, {.heads = 2, .transformer_xl = true});
   initialize(attention, 2);
   for (const NamedParameter& named : named_parameters(attention)) {
     if (named.name.ends_with("_bias")) named.parameter->copy_from(noise("bias", named.parameter->shape()));
@@ -39,18 +39,43 @@ TEST(MultiHeadAttention, TransformerXlSegmentsContinueEachOther) {
   const Tensor x = noise("x", {12, 8});
   const Packed whole(x, {12}), first(x.detached_slice(0, 0, 7), {7}), second(x.detached_slice(0, 7, 12), {5});
   const Tensor expected = attention.forward(whole, causal, Context());
-  const Tensor got = attention.forward(second, joined(first, second), causal, Context());
+  const Tensor got = attention.forward(second, {.mask = Mask::causal(), .before = first}, Context());
   EXPECT_TRUE(same_bits(got, expected.detached_slice(0, 7, 12)));
   const Tensor without = attention.forward(second, causal, Context());
   EXPECT_FALSE(same_bits(without, expected.detached_slice(0, 7, 12)));
 }
 
-TEST(MultiHeadAttention, SegmentsAreJoinedSequenceBySequence) {
-  const Packed before(Tensor::from<float>({1, 2, 3}, {3, 1}), {1, 2}),
-      after(Tensor::from<float>({4, 5}, {2, 1}), {2, 0});
-  const Packed both = joined(before, after);
-  EXPECT_EQ(both.values.to_vector<float>(), (std::vector<float>{1, 4, 5, 2, 3}));
-  EXPECT_EQ(both.offsets, Offsets({3, 2}));
+// An empty memory is as many zeros before the first token.
+TEST(MultiHeadAttention, AnEmptyMemoryIsStatesOfZeros) {
+  const Packed x(noise("x", {7, 8}), {3, 4});
+  MultiHeadAttention plain(8, {.heads = 2, .transformer_xl = true}),
+      empty(8, {.heads = 2, .transformer_xl = true, .empty_memory = 2});
+  initialize(plain, 2);
+  initialize(empty, 2);
+  const Packed zeros(Tensor::zeros({4, 8}), {2, 2});
+  const Tensor expected = plain.forward(x, {.mask = Mask::causal(), .before = zeros}, Context());
+  EXPECT_TRUE(same_bits(empty.forward(x, {.mask = Mask::causal()}, Context()), expected));
+  EXPECT_FALSE(same_bits(plain.forward(x, {.mask = Mask::causal()}, Context()), expected));
+  // What there is takes the place of the last zeros.
+  const Packed one(noise("one", {1, 8}), {1, 0});
+  const Packed filled(concat(std::vector{Tensor::zeros({1, 8}), one.values, Tensor::zeros({2, 8})}, 0), {2, 2});
+  EXPECT_TRUE(same_bits(empty.forward(x, {.mask = Mask::causal(), .before = one}, Context()),
+                        plain.forward(x, {.mask = Mask::causal(), .before = filled}, Context())));
+}
+
+TEST(SegmentMemory, KeepsTheLastTokensOfEachSequence) {
+  SegmentMemory memory(2);
+  const auto states = [](std::initializer_list<float> values) {
+    return std::vector<Tensor>(2, Tensor::from<float>(values, {static_cast<std::int64_t>(values.size()), 1}));
+  };
+  memory.append(states({1, 2, 3}), {1, 2});
+  ASSERT_EQ(memory.layers().size(), 1U);
+  EXPECT_EQ(memory.layers()[0].values.to_vector<float>(), (std::vector<float>{1, 2, 3}));
+  memory.append(states({4, 5}), {2, 0});
+  EXPECT_EQ(memory.layers()[0].values.to_vector<float>(), (std::vector<float>{4, 5, 2, 3}));
+  memory.append(states({6, 7}), {1, 1});
+  EXPECT_EQ(memory.layers()[0].values.to_vector<float>(), (std::vector<float>{5, 6, 3, 7}));
+  EXPECT_EQ(memory.layers()[0].offsets, Offsets({2, 2}));
 }
 
 // Positions that need more of a cache than its keys in place: all keys as a tensor, or how many there are.
@@ -177,9 +202,9 @@ TEST(EncoderDecoder, TyingRefusesWhatDoesNotFit) {
   Embedding table(4, 3);
   EXPECT_THROW(tie(a, wider), Error);
   EXPECT_EQ(tie(table, a), 1u);  // logits by the table: the weight only
-  EXPECT_EQ(named_parameters(a)[0].parameter->storage(), table.weight.storage());
+  EXPECT_EQ(named_parameters(a)[0].parameter->storage(), table.weight.parameter().storage());
   named_parameters(a)[0].parameter->mutable_data<float>()[0] = 5;
-  EXPECT_EQ(table.weight.at({0, 0}), 5);
+  EXPECT_EQ(table.weight.parameter().at({0, 0}), 5);
   OneHot nothing(3);
   EXPECT_THROW(tie(nothing, a), Error);
 }

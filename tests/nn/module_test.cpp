@@ -64,15 +64,15 @@ TEST(Module, TiedWeightsShareTheirGradient) {
   Small model;
   initialize(model, 1);
   backward(sum(model.head.forward(model.embedding.forward(Tensor::from<std::int32_t>({0, 1}, {2})))));
-  ASSERT_TRUE(model.embedding.weight.grad().defined());
-  EXPECT_TRUE(same_bits(model.embedding.weight.grad(), parameter(model.head, "weight").grad()));
+  ASSERT_TRUE(model.embedding.weight.parameter().grad().defined());
+  EXPECT_TRUE(same_bits(model.embedding.weight.parameter().grad(), parameter(model.head, "weight").grad()));
 }
 
 TEST(Module, TyingAModuleKeepsItsOwnTies) {
   Small a, b;
   EXPECT_EQ(tie(a, b), 8u);  // the head's handle of the table too
-  EXPECT_EQ(b.embedding.weight.storage(), a.embedding.weight.storage());
-  EXPECT_EQ(parameter(b.head, "weight").storage(), a.embedding.weight.storage());
+  EXPECT_EQ(b.embedding.weight.parameter().storage(), a.embedding.weight.parameter().storage());
+  EXPECT_EQ(parameter(b.head, "weight").storage(), a.embedding.weight.parameter().storage());
   EXPECT_EQ(count_parameters(b), count_parameters(a));
 }
 
@@ -82,10 +82,10 @@ TEST(Module, ALinearIsTiedToATableOfItsShape) {
   Embedding table(5, 4);
   initialize(table, 1);
   head.tie(table);
-  EXPECT_EQ(parameter(head, "weight").storage(), table.weight.storage());
+  EXPECT_EQ(parameter(head, "weight").storage(), table.weight.parameter().storage());
   Embedding target(5, 4);
   target.tie(table);
-  EXPECT_EQ(target.weight.storage(), table.weight.storage());
+  EXPECT_EQ(target.weight.parameter().storage(), table.weight.parameter().storage());
   EXPECT_THROW(target.tie(Embedding(6, 4)), Error);
 }
 
@@ -145,7 +145,7 @@ TEST(Layers, OneHotTimesATableIsAnEmbedding) {
   Embedding table(5, 3);
   initialize(table, 3);
   const Tensor ids = Tensor::from<std::int64_t>({4, 0, 4}, {3});
-  const Tensor picked = matmul(OneHot(5).forward(ids), table.weight);
+  const Tensor picked = matmul(OneHot(5).forward(ids), table.weight.parameter());
   EXPECT_TRUE(same_bits(picked.detach(), table.forward(ids).detach()));
   EXPECT_THROW(table.forward(Tensor::from<std::int64_t>({5}, {1})), Error);
 }

@@ -1,5 +1,5 @@
-// Law 1 through whole stacks: Stack and EncoderDecoder give a sequence one result, whoever its neighbours
-// are, however many threads work, whoever looks, and whether keys come from a cache.
+// Law 1 through whole stacks: Stack and EncoderDecoder give a sequence one result, whatever its neighbours
+// are, however many threads work, with or without a probe, and whether keys come from a cache.
 #include <gtest/gtest.h>
 
 #include <algorithm>

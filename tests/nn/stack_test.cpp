@@ -99,14 +99,15 @@ TEST(Stack, BlocksAreWhatTheirFormulasSay) {
     load_state(first, part(block, "attention_norm"));
     load_state(second, part(block, "feed_forward_norm"));
     const auto attend_to = [&](const Tensor& y) { return attention.forward(Packed(y, x.offsets), {}, Context()); };
+    const auto feed = [&](const Tensor& y) { return feed_forward.forward(y, Context()); };
     Tensor expected;
     if (parallel) {
-      expected = add(add(x.values, attend_to(first.forward(x.values))), feed_forward.forward(second.forward(x.values)));
+      expected = add(add(x.values, attend_to(first.forward(x.values))), feed(second.forward(x.values)));
     } else {
       load_state(first_after, part(block, "attention_norm_after"));
       load_state(second_after, part(block, "feed_forward_norm_after"));
       const Tensor y = add(x.values, first_after.forward(attend_to(first.forward(x.values))));
-      expected = add(y, second_after.forward(feed_forward.forward(second.forward(y))));
+      expected = add(y, second_after.forward(feed(second.forward(y))));
     }
     const Tensor found = block.forward(x, {}, Context());
     for (std::int64_t i = 0; i < found.count(); ++i) {
@@ -257,7 +258,7 @@ TEST(Stack, LearnsToReverse) {
   for (std::uint64_t step = 0; step < 150; ++step) {
     std::vector<std::int64_t> source, target, answers, lengths;
     for (std::uint64_t row = 0; row < 16; ++row) {
-      Sequence draw{1, stream_id(step, row)};
+      RandomStream draw{1, stream_id(step, row)};
       const std::uint64_t length = 2 + draw.uniform_integer(3);
       std::vector<std::int64_t> word;
       for (std::uint64_t i = 0; i < length; ++i) word.push_back(1 + static_cast<std::int64_t>(draw.uniform_integer(7)));

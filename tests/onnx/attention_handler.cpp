@@ -73,7 +73,7 @@ Call read_call(const Node& node) {
   in.queries = Offsets(std::vector<std::int64_t>(static_cast<std::size_t>(call.batch), queries));
   in.keys = Offsets(std::vector<std::int64_t>(static_cast<std::size_t>(call.batch), keys));
   if (node.attributes.contains("scale")) in.scale = node.attribute<double>("scale", 1);
-  // The first query stands behind the past, or, with lengths, so that the last one is the last real key.
+  // The first query comes after the past, or, with lengths, so that the last one is the last real key.
   std::vector<std::int64_t> starts(static_cast<std::size_t>(call.batch), past_key.defined() ? past_key.size(2) : 0);
   if (lengths.defined()) {
     const auto real = lengths.to_vector<std::int64_t>();

@@ -113,7 +113,7 @@ std::vector<Tensor> rotary_embedding(const Node& node) {
   const std::int64_t batch = tokens_first.size(0), length = tokens_first.size(1), tokens = batch * length;
   const Tensor x = reshape(tokens_first, {tokens, heads, -1});
   const auto rows = [&](const Tensor& cache) {
-    return ids.defined() ? embedding(cache, flat(ids)) : reshape(cache, {tokens, -1});
+    return ids.defined() ? take_rows(cache, flat(ids)) : reshape(cache, {tokens, -1});
   };
   const auto width = node.attribute<std::int64_t>("rotary_embedding_dim", 0);
   const RotaryTable table = {rows(node.inputs.at(1)), rows(node.inputs.at(2))};

@@ -127,19 +127,19 @@ std::vector<BadCall> bad_calls() {
        {"[add_layer_norm]", "[2, 3]", "[2, 4]"}},
       {"embedding id",
        [] {
-         embedding(f({4, 2}), i({0, 4}));
+         take_rows(f({4, 2}), i({0, 4}));
        },
-       {"[embedding]", "id 4", "position 1", "0..3"}},
+       {"[take_rows]", "id 4", "position 1", "0..3"}},
       {"embedding negative id",
        [] {
-         embedding(f({4, 2}), i({-1}));
+         take_rows(f({4, 2}), i({-1}));
        },
-       {"[embedding]", "id -1"}},
+       {"[take_rows]", "id -1"}},
       {"embedding float ids",
        [] {
-         embedding(f({4, 2}), f({2}));
+         take_rows(f({4, 2}), f({2}));
        },
-       {"[embedding]", "f32"}},
+       {"[take_rows]", "f32"}},
       {"scatter_rows shapes",
        [] {
          scatter_rows(f({3, 2}), i({0, 1}), 4);
@@ -189,7 +189,7 @@ std::vector<BadCall> bad_calls() {
       {"concat nothing", [] { concat({}, 0); }, {"[concat]"}},
       {"sum axis", [] { sum(f({2}), 1); }, {"axis 1", "[2]"}},
       {"mean of nothing", [] { mean(f({0})); }, {"[mean]", "[0]"}},
-      {"pool rank", [] { pool(Packed(f({2}), {2}), Pooling::mean); }, {"[pool]", "[2]"}},
+      {"pool rank", [] { pool(Packed(f({2}), {2}), PoolKind::mean); }, {"[pool]", "[2]"}},
       {"pool offsets",
        [] {
          Packed(f({3, 2}), {2});

@@ -9,11 +9,11 @@ void add_embedding(std::vector<OpCase>& cases, std::int64_t vocabulary, std::int
   std::vector<std::int64_t> sizes(id_shape.begin(), id_shape.end());
   sizes.push_back(width);
   const Shape shape{std::span<const std::int64_t>(sizes)};
-  cases.push_back({.op = "embedding",
+  cases.push_back({.op = "take_rows",
                    .name = std::to_string(vocabulary) + "x" + std::to_string(width) + " ids " +
                            std::to_string(id_shape.count()) + " rank " + std::to_string(id_shape.rank()),
                    .inputs = {value_input("table", {vocabulary, width}), picked},
-                   .run = [](Inputs in) { return embedding(in[0], in[1]); },
+                   .run = [](Inputs in) { return take_rows(in[0], in[1]); },
                    .reference =
                        [shape, width](Inputs in) {
                          return generate(shape, [&](std::int64_t i) {

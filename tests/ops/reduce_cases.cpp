@@ -55,7 +55,7 @@ void add_sums(std::vector<OpCase>& cases, const Shape& shape) {
 
 void add_pools(std::vector<OpCase>& cases, const std::vector<std::int64_t>& lengths, std::int64_t width) {
   const Offsets offsets{std::span<const std::int64_t>(lengths)};
-  for (Pooling pooling : {Pooling::sum, Pooling::mean, Pooling::max}) {
+  for (PoolKind pooling : {PoolKind::sum, PoolKind::mean, PoolKind::max}) {
     cases.push_back({.op = "pool",
                      .name = "kind " + std::to_string(static_cast<int>(pooling)) + ", " +
                              std::to_string(lengths.size()) + " sequences, " + std::to_string(offsets.tokens()) +
@@ -72,8 +72,8 @@ void add_pools(std::vector<OpCase>& cases, const std::vector<std::int64_t>& leng
                                sum += f64(in[0])[t * width + i % width];
                                top = std::max(top, f64(in[0])[t * width + i % width]);
                              }
-                             if (pooling == Pooling::max) return top;
-                             return pooling == Pooling::sum ? sum : sum / static_cast<double>(offsets.length(b));
+                             if (pooling == PoolKind::max) return top;
+                             return pooling == PoolKind::sum ? sum : sum / static_cast<double>(offsets.length(b));
                            });
                          }});
   }

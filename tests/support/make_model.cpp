@@ -13,8 +13,14 @@ int main(int argc, char** argv) {
                                                        {"tag", heed::HeadKind::token_classification},
                                                        {"fill-mask", heed::HeadKind::masked_lm},
                                                        {"answer", heed::HeadKind::question_answering}};
+  if (argc == 3 && argv[2] == std::string("generate")) {
+    heed::test::write_random_decoder(argv[1]);
+    return 0;
+  }
   if (argc < 3 || !heads.contains(argv[2])) {
-    std::fprintf(stderr, "usage: make_model FOLDER none|classify|tag|fill-mask|answer [FIELD=N] ... LABEL...\n");
+    std::fprintf(stderr,
+                 "usage: make_model FOLDER none|classify|tag|fill-mask|answer [FIELD=N] ... LABEL...\n"
+                 "       make_model FOLDER generate\n");
     return 2;
   }
   heed::Json fields = heed::Json::object();  // of config.json

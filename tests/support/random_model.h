@@ -55,4 +55,38 @@ inline void write_random_model(const std::filesystem::path& folder, HeadKind hea
   write_small_vocabulary(folder);
 }
 
+// A small GPT-2 folder of the same vocabulary; sequences have at most 64 tokens.
+inline void write_random_decoder(const std::filesystem::path& folder, std::uint64_t seed = 1) {
+  const std::vector<std::string> vocabulary = small_vocabulary();
+  Model model(parse_model_config({{"model_type", "gpt2"},
+                                  {"architectures", {"GPT2LMHeadModel"}},
+                                  {"vocab_size", vocabulary.size()},
+                                  {"n_embd", 32},
+                                  {"n_layer", 3},
+                                  {"n_head", 4},
+                                  {"n_positions", 64},
+                                  {"initializer_range", 0.3}},
+                                 "config.json"),
+              HeadKind::causal_lm);
+  initialize(model, seed);
+  save_model(model, folder);
+  Json ids = Json::object();
+  for (std::size_t i = 0; i < vocabulary.size(); ++i) ids[vocabulary[i]] = i;
+  const Json tokenizer = {{"version", "1.0"},
+                          {"truncation", nullptr},
+                          {"padding", nullptr},
+                          {"added_tokens", Json::array()},
+                          {"normalizer", {{"type", "Lowercase"}}},
+                          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                          {"post_processor", nullptr},
+                          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", false}}},
+                          {"model",
+                           {{"type", "WordPiece"},
+                            {"unk_token", "[UNK]"},
+                            {"continuing_subword_prefix", "##"},
+                            {"max_input_chars_per_word", 100},
+                            {"vocab", ids}}}};
+  std::ofstream(folder / "tokenizer.json") << tokenizer.dump();
+}
+
 }  // namespace heed::test

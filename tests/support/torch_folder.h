@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/tasks/classify.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"
 #include "support/torch.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "heed/tasks/task.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
 #include "support/temp_folder.h"

@@ -1,9 +1,10 @@
 // Language models as users meet them: texts scored and written by a published model of 260,000 parameters, and a
-// smaller one trained from nothing.
+// smaller one trained from scratch.
 #include "heed/tasks/generate.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "heed/base/file.h"
@@ -145,6 +146,65 @@ TEST(LmTraining, FromNothingToText) {
   EXPECT_LT(score.perplexity(), 2.5);
   const WrittenText written = generate_texts(model, {"the cat sat on"}, R"({"max_new_tokens": 9})")[0][0];
   EXPECT_EQ(written.text, " the mat,");
+}
+
+// Segments of 16 characters with a memory of 12: what comes after a segment's border is known, and a run that is
+// stopped and resumed ends with the same bytes.
+TEST(LmTraining, TransformerXlRemembersWhatCameBefore) {
+  const test::TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "the cat sat on the mat, and the dog sat by the log.\n";
+  folder.write("train.txt", text);
+  Json config = {
+      {"task", "lm"},
+      {"model",
+       {{"max_tokens", 16},
+        {"architecture",
+         {{"model_type", "transfo-xl"},
+          {"d_model", 32},
+          {"d_embed", 32},
+          {"n_layer", 2},
+          {"n_head", 2},
+          {"d_head", 16},
+          {"d_inner", 64},
+          {"mem_len", 12},
+          {"div_val", 1},
+          {"cutoffs", Json::array()},
+          {"dropout", 0.01}}}}},
+      {"tokenizer", {{"train", "character"}}},
+      {"data", {{"train", (folder.path() / "train.txt").string()}, {"format", "document"}, {"dev_share", 0}}},
+      {"optimizer", {{"learning_rate", 1e-2}}},
+      {"batch", {{"tokens", 448}}},
+      {"epochs", 6},
+      {"save", {{"every", 10}}},
+      {"log", {{"tensorboard", false}}}};
+  const auto write = [&](const std::string& name) {
+    config["output"] = (folder.path() / name).string();
+    return folder.write(name + ".json", config.dump());
+  };
+  std::vector<double> losses;
+  const auto on_step = [&](const TrainProgress& progress) { losses.push_back(progress.loss); };
+  const TrainResult result = train(write("model"), {.on_step = on_step});
+  EXPECT_GT(losses.front(), 2.5);
+  EXPECT_LT(losses.back(), 0.3);
+  const LoadedModel model = load(result.folder);
+  // Every character but the first few follows from what is remembered, though segments begin in the midst of words.
+  const TextScore score = score_texts(model, {text.substr(0, 104)})[0];
+  EXPECT_EQ(score.tokens, 103U);
+  for (const TokenScore& each : score.list) EXPECT_GT(each.log_probability, each.place < 16 ? -6 : -1) << each.place;
+  EXPECT_EQ(generate_texts(model, {"the cat sat on"}, R"({"max_new_tokens": 9})")[0][0].text, " the mat,");
+
+  const auto stopped = write("stopped");
+  std::atomic<bool> stop = false;
+  losses.clear();
+  const auto stop_at_15 = [&](const TrainProgress& progress) {
+    on_step(progress);
+    stop = losses.size() == 15;
+  };
+  EXPECT_EQ(train(stopped, {.on_step = stop_at_15, .stop = &stop}).end, TrainEnd::interrupted);
+  const TrainResult resumed = train(stopped, {.resume = true});
+  EXPECT_EQ(read_file(resumed.folder / "model.safetensors", 1 << 24),
+            read_file(result.folder / "model.safetensors", 1 << 24));
 }
 
 }  // namespace

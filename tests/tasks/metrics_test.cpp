@@ -31,7 +31,7 @@ class MetricsOfSklearn : public testing::Test {
   }
 };
 
-Labels random_labels(Sequence& random, std::size_t count, std::uint64_t classes) {
+Labels random_labels(RandomStream& random, std::size_t count, std::uint64_t classes) {
   static const Labels names = {
       "good", "bad", "B", "a much longer name of a class", "ünïcödé", "0", "10", "2", "x", "class y", "class z", "七"};
   Labels labels;
@@ -40,7 +40,7 @@ Labels random_labels(Sequence& random, std::size_t count, std::uint64_t classes)
 }
 
 TEST_F(MetricsOfSklearn, ReportsHaveTheSameText) {
-  Sequence random{.seed = 11};
+  RandomStream random{.seed = 11};
   std::vector<Json> questions;
   for (int i = 0; i < 300; ++i) {
     const std::size_t count = 1 + random.uniform_integer(i % 3 == 0 ? 6 : 200);
@@ -65,7 +65,7 @@ TEST_F(MetricsOfSklearn, ReportsHaveTheSameText) {
 }
 
 TEST_F(MetricsOfSklearn, ReportsOfSeveralLabelsHaveTheSameText) {
-  Sequence random{.seed = 12};
+  RandomStream random{.seed = 12};
   std::vector<Json> questions;
   for (int i = 0; i < 100; ++i) {
     const std::size_t count = 1 + random.uniform_integer(60);
@@ -92,7 +92,7 @@ TEST_F(MetricsOfSklearn, ReportsOfSeveralLabelsHaveTheSameText) {
 }
 
 TEST_F(MetricsOfSklearn, CorrelationAndRanking) {
-  Sequence random{.seed = 13};
+  RandomStream random{.seed = 13};
   std::vector<Json> questions;
   for (int i = 0; i < 50; ++i) {
     std::vector<double> x, y, gains;

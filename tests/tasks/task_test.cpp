@@ -12,7 +12,7 @@
 #include "heed/tasks/fill_mask.h"
 #include "heed/tasks/tag.h"
 #include "heed/tasks/word_places.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "heed/train/evaluation_run.h"
 #include "heed/train/trainer.h"
 #include "support/random_model.h"
@@ -49,6 +49,45 @@ class TaskTest : public testing::Test {
       if (value.is_number()) metrics[name] = value.get<double>();
     }
     return metrics;
+  }
+
+  // Files for every task, with these rows.
+  void write_rows(const std::string& prefix, std::size_t first, std::size_t count) const {
+    std::string labels = "text\tlabel\n", several = labels, numbers = "text\tscore\n", lines, tags;
+    std::string pairs = "text\ttext_pair\n", scores = "text\ttext_pair\tscore\n";
+    Json paragraphs = Json::array();
+    const std::vector<std::string> animals = {"fox", "dog", "zebra", "bee"};
+    for (std::size_t i = first; i < first + count; ++i) {
+      const std::string &a = animals[i % 4], &b = animals[i / 4 % 4];
+      std::string filler;
+      for (std::size_t k = 0; k < i % 7; ++k) filler += "the lazy quick brown ox ";
+      const std::string text = filler + "the " + a + " in berlin";
+      labels += text + "\t" + (i % 2 ? "odd" : "even") + "\n";
+      several += text + "\t" + (i % 2 ? "odd," : "") + a + "\n";
+      numbers += text + "\t" + std::to_string(i % 5) + "\n";
+      lines += text + "\n";
+      pairs += text + "\ta quick " + a + "\n";
+      scores += text + "\tthe " + b + "\t" + (a == b ? "5" : "1") + "\n";
+      for (std::size_t k = 0; k < i % 7; ++k) tags += "lazy O\noxgang B-O\n";
+      tags += a + " B-A\nin O\nberlin B-P\n\n";
+      Json answers = Json::array();
+      if (i % 3) answers.push_back({{"text", a}, {"answer_start", filler.size() + 4}});
+      paragraphs.push_back({{"context", text},
+                            {"qas",
+                             {{{"id", std::to_string(i)},
+                               {"question", "the animal ?"},
+                               {"is_impossible", i % 3 == 0},
+                               {"answers", answers}}}}});
+    }
+    folder_.write(prefix + "labels.tsv", labels);
+    folder_.write(prefix + "several.tsv", several);
+    folder_.write(prefix + "numbers.tsv", numbers);
+    folder_.write(prefix + "lines.txt", lines);
+    folder_.write(prefix + "pairs.tsv", pairs);
+    folder_.write(prefix + "scores.tsv", scores);
+    folder_.write(prefix + "tags.conll", tags);
+    folder_.write(prefix + "questions.json",
+                  Json({{"version", "2.0"}, {"data", {{{"title", "t"}, {"paragraphs", paragraphs}}}}}).dump());
   }
 
   test::TempFolder folder_;
@@ -232,45 +271,11 @@ TEST_F(TaskTest, VectorsLearnPairsAndScores) {
   EXPECT_EQ(embed(load(path("run")), {"the fox"}).size(0), 1);
 }
 
-// What heed train prints for dev is what heed eval gives on the saved folder, to the last bit: with texts longer than a
-// window, options of the task, a seed, a longest sequence.
+// What heed train prints for dev and test is what heed eval gives on the saved folder, to the last bit: with texts
+// longer than a window, options of the task, a seed, a longest sequence.
 TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
-  std::string labels = "text\tlabel\n", several = labels, numbers = "text\tscore\n", lines, tags;
-  std::string pairs = "text\ttext_pair\n", scores = "text\ttext_pair\tscore\n";
-  Json paragraphs = Json::array();
-  const std::vector<std::string> animals = {"fox", "dog", "zebra", "bee"};
-  for (std::size_t i = 0; i < 24; ++i) {
-    const std::string &a = animals[i % 4], &b = animals[i / 4 % 4];
-    std::string filler;
-    for (std::size_t k = 0; k < i % 7; ++k) filler += "the lazy quick brown ox ";
-    const std::string text = filler + "the " + a + " in berlin";
-    labels += text + "\t" + (i % 2 ? "odd" : "even") + "\n";
-    several += text + "\t" + (i % 2 ? "odd," : "") + a + "\n";
-    numbers += text + "\t" + std::to_string(i % 5) + "\n";
-    lines += text + "\n";
-    pairs += text + "\ta quick " + a + "\n";
-    scores += text + "\tthe " + b + "\t" + (a == b ? "5" : "1") + "\n";
-    for (std::size_t k = 0; k < i % 7; ++k) tags += "lazy O\noxgang B-O\n";
-    tags += a + " B-A\nin O\nberlin B-P\n\n";
-    Json answers = Json::array();
-    if (i % 3) answers.push_back({{"text", a}, {"answer_start", filler.size() + 4}});
-    paragraphs.push_back({{"context", text},
-                          {"qas",
-                           {{{"id", std::to_string(i)},
-                             {"question", "the animal ?"},
-                             {"is_impossible", i % 3 == 0},
-                             {"answers", answers}}}}});
-  }
-  folder_.write("labels.tsv", labels);
-  folder_.write("several.tsv", several);
-  folder_.write("numbers.tsv", numbers);
-  folder_.write("lines.txt", lines);
-  folder_.write("pairs.tsv", pairs);
-  folder_.write("scores.tsv", scores);
-  folder_.write("tags.conll", tags);
-  folder_.write("questions.json",
-                Json({{"version", "2.0"}, {"data", {{{"title", "t"}, {"paragraphs", paragraphs}}}}}).dump());
-
+  write_rows("", 0, 24);
+  write_rows("other_", 5, 18);
   struct Case {
     std::string task, file;
     Json options;
@@ -281,12 +286,26 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
       {"max_tokens", 24},
       {"from", nullptr},
       {"architecture", {{"model_type", "gpt2"}, {"n_embd", 16}, {"n_layer", 1}, {"n_head", 2}, {"n_positions", 32}}}};
+  const Json recurrent = {{"max_tokens", 6},
+                          {"from", nullptr},
+                          {"architecture",
+                           {{"model_type", "transfo-xl"},
+                            {"d_model", 16},
+                            {"d_embed", 16},
+                            {"n_layer", 2},
+                            {"n_head", 2},
+                            {"d_head", 8},
+                            {"d_inner", 24},
+                            {"mem_len", 4},
+                            {"div_val", 1},
+                            {"cutoffs", Json::array()}}}};
   const std::vector<Case> cases = {{"classify", "labels.tsv", {{"label_smoothing", 0.1}}},
                                    {"classify", "several.tsv", {{"kind", "several"}}, ','},
                                    {"classify", "numbers.tsv", {{"kind", "number"}}},
                                    {"tag", "tags.conll", {{"all_tokens", true}}},
                                    {"mlm", "lines.txt", {{"probability", 0.3}, {"whole_words", true}}},
                                    {"lm", "lines.txt", {{"stride", 3}}, 0, decoder},
+                                   {"lm", "lines.txt", Json::object(), 0, recurrent},
                                    {"answer", "questions.json", {{"null_answer", true}, {"stride", 5}}},
                                    {"embed", "pairs.tsv", {{"scale", 7}, {"pooling", "max"}}},
                                    {"embed", "scores.tsv", {{"score_range", 6}}}};
@@ -303,17 +322,24 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
                                     {"data",
                                      {{"train", path(each.file)},
                                       {"dev", path(each.file)},
+                                      {"test", path("other_" + each.file)},
                                       {"label_separator", each.separator ? std::string(1, each.separator) : ""}}},
                                     {each.task, each.options},
                                     {"batch", {{"tokens", 100}}},
                                     {"optimizer", {{"learning_rate", 3e-3}}}});
-    const auto trained = train(run);
+    TrainEvents silent;
+    EXPECT_EQ(Trainer(run, silent).run(), TrainEnd::finished);
     const LoadedModel model = load(path("run"));
     ASSERT_EQ(default_task(model), find_task(each.task));
-    EvaluationRun evaluation(model, task_named(each.task), Json::object(),
-                             {{.file = path(each.file), .label_separator = each.separator}});
-    EXPECT_EQ(evaluation.evaluate().metrics, trained);
-    EXPECT_GE(trained.size(), 2u);
+    const Json results = parse_json(read_file(path("run/results.json"), 1 << 20), "results.json");
+    for (const auto& [split, file] : {std::pair("dev", each.file), std::pair("test", "other_" + each.file)}) {
+      EvaluationRun evaluation(model, task_named(each.task), Json::object(),
+                               {{.file = path(file), .label_separator = each.separator}});
+      const auto metrics = evaluation.evaluate().metrics;
+      EXPECT_GE(metrics.size(), 2u);
+      for (const auto& [name, value] : metrics) EXPECT_EQ(results.at(split).at(name).get<double>(), value) << name;
+    }
+    EXPECT_NE(results.at("dev").at("loss"), results.at("test").at("loss"));
   }
   for (const Task* task : tasks()) EXPECT_TRUE(!task->trains() || seen.contains(task->name)) << task->name;
 }
@@ -366,6 +392,13 @@ TEST_F(TaskTest, TwoHeadsShareOneBackbone) {
   const auto entities = tag(slots, {"the fox jumps"});
   ASSERT_EQ(entities[0].size(), 1u);
   EXPECT_EQ(entities[0][0].word, "fox");
+  // The folder of a further head is scored as training scored it too.
+  ASSERT_EQ(default_task(slots), find_task("tag"));
+  EvaluationRun evaluation(slots, task_named("tag"), Json::object(),
+                           {{.file = path("train.jsonl"), .columns = {.label = "tags"}}});
+  for (const auto& [name, value] : evaluation.evaluate().metrics) {
+    EXPECT_EQ(results.at("dev").at("slots").at(name).get<double>(), value) << name;
+  }
 }
 
 TEST_F(TaskTest, FromNothingWithATokenizerOfItsOwn) {

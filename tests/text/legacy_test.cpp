@@ -1,4 +1,4 @@
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 
 #include <gtest/gtest.h>
 

@@ -102,7 +102,7 @@ TEST(Bpe, DropoutPassesOverMerges) {
   EXPECT_EQ(cut(*half, "abcabcab"), cut(*half, "abcabcab"));
   std::set<std::string> ways;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    Sequence random{seed, 0, 0};
+    RandomStream random{seed, 0, 0};
     const DropoutSource source(random);
     ways.insert(cut(*half, "abcabcab"));
     EXPECT_GT(random.next, 0u);

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "heed/text/charsmap.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "support/error_of.h"
 #include "support/temp_folder.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heed/base/file.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "support/shared_data.h"
 
 namespace heed::text {

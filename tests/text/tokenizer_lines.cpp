@@ -10,7 +10,7 @@
 #include <string>
 
 #include "heed/base/json.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 
 namespace heed::text {
 namespace {

@@ -14,7 +14,7 @@ namespace {
 
 // Random keys over few bytes (many shared prefixes) and over all bytes (wide nodes).
 std::map<std::string, std::int32_t> random_keys(std::uint64_t bytes, int count) {
-  Sequence random{7, bytes, 0};
+  RandomStream random{7, bytes, 0};
   std::map<std::string, std::int32_t> keys;
   for (int i = 0; i < count; ++i) {
     std::string key(1 + random.uniform_integer(9), ' ');

@@ -36,6 +36,13 @@ stand_in dpkg-query 'echo config-files'
 run test
 expect '[[ $status == 0 && $calls == *" libgtest-dev pkg-config python3 unzip" ]]'
 
+# A Node.js from elsewhere is used; without one Debian's is installed.
+run web
+expect '[[ $status == 0 && $calls == *" chromium nodejs npm" ]]'
+stand_in npm 'exit 0'
+run web
+expect '[[ $status == 0 && $calls == *" chromium" ]]'
+
 stand_in id 'echo 1000'
 run test
 expect '[[ $status == 1 && $output == *"need root or sudo"*libgtest-dev* && -z $calls ]]'

@@ -2,6 +2,7 @@
 // models have: loading, saving, info, heads, training.
 #include "heed/models/config_reader.h"
 #include "heed/models/model.h"
+#include "heed/models/registry.h"
 
 namespace heed {
 namespace {

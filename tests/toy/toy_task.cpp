@@ -1,4 +1,4 @@
-// A task that no file of src/ knows: which tokens stand in a text twice or more. It registers itself and then has all
+// A task that no file of src/ knows: which tokens occur in a text twice or more. It registers itself and then has all
 // that other tasks have: a verb, help, JSON, a group of the training config, training, evaluation.
 #include <algorithm>
 
@@ -12,7 +12,7 @@ struct TwiceOptions {
   std::int64_t least = 2;
   Fields fields() {
     Fields list;
-    list.push_back(Field("least", least, "how often a token must stand in the text").at_least(2));
+    list.push_back(Field("least", least, "how often a token must occur in the text").at_least(2));
     return list;
   }
 };
@@ -76,14 +76,12 @@ class TwiceRun : public TrainableRun {
 
 const Task kTwice{.name = "twice",
                   .verb = "twice",
-                  .summary = "tokens that stand in a text twice: {\"marked\": [...]} per line",
+                  .summary = "find tokens that occur in a text twice: {\"marked\": [...]} per line",
                   .example = "heed twice --model DIR \"the dog and the fox\"",
                   .request = {{.name = "text", .row = RowField::text, .help = "the texts"}},
                   .supports = [](const Model& model) { return model.head() == HeadKind::token_classification; },
                   .options = option_list<TwiceOptions>(),
-                  .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-                    return std::make_unique<TwiceRun>(setup, options_from<TwiceOptions>(options));
-                  },
+                  .make = make_run<TwiceRun, TwiceOptions>,
                   .rows = {RowField::text},
                   .sample_data = ".txt",
                   .head = HeadKind::token_classification};

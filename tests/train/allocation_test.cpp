@@ -42,7 +42,7 @@ class Mlp : public Module {
  public:
   Tensor forward(const Tensor& x, const Context& context) const {
     const Tensor hidden = dropout_.forward(norm_.forward(first_.forward(x, Activation::gelu)), context);
-    return last_.forward(feed_forward_.forward(hidden, hidden));
+    return last_.forward(feed_forward_.forward(hidden, Context(), hidden));
   }
   void visit(Visitor& visitor) const override {
     visitor.child("first", first_);

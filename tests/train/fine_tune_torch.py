@@ -1,7 +1,7 @@
 """Fine-tuning in PyTorch, for fine_tune_torch_test.cpp: AdamW, linear warm-up and decay, clipped gradients, no dropout.
 
 questions: a list of {folder (config.json and model.safetensors of a BERT with a classifier), batches (each a list of
-{ids, label}), learning_rate, weight_decay, warmup (steps), clip}; the run has one step a batch.
+{ids, label}), learning_rate, weight_decay, warmup (steps), clip}; the run has one step per batch.
 answers: {losses: [of each step, before its update]}. Computed in f64.
 """
 import json

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "heed/base/file.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "heed/train/trainer.h"
 #include "support/random_model.h"
 #include "support/shared_data.h"

@@ -46,10 +46,15 @@ std::string bytes_of(const fs::path& file) {
   return read_file(file, 1 << 26);
 }
 
-TrainEnd train(const TrainConfig& config, bool resume = false, const std::atomic<bool>* stop = nullptr) {
+class StopsAfterAStep : public TrainEvents {
+ public:
+  void step(const StepReport&) override { stop.request_stop(); }
+  StopSource stop;
+};
+
+TrainEnd train(const TrainConfig& config, bool resume = false) {
   TrainEvents silent;
-  Trainer trainer(config, silent, resume ? RunStart::resume : RunStart::fresh);
-  return trainer.run(stop);
+  return Trainer(config, silent, resume ? RunStart::resume : RunStart::fresh).run();
 }
 
 TEST(TrainerTensorboard, ChangesNothing) {
@@ -113,15 +118,18 @@ TEST(TrainerTensorboard, ShowsLogWeightsAndAttention) {
   EXPECT_TRUE(weights.contains("weights/encoder.word.weight"));
   EXPECT_TRUE(heads.contains("attention/layer1/head3/entropy"));
   EXPECT_EQ(heads.size(), kLayers * kHeads);
-  EXPECT_EQ(pictures, 2u);  // one an evaluation, one evaluation an epoch
+  EXPECT_EQ(pictures, 2u);  // one per evaluation, one evaluation per epoch
 }
 
 TEST(TrainerTensorboard, AResumedRunMakesLaterEventsVoid) {
   if (!test::has_python()) GTEST_SKIP() << test::kNoPython;
   const test::TempFolder folder;
   const TrainConfig config = small_config(folder, "run");
-  const std::atomic<bool> stop = true;
-  EXPECT_EQ(train(config, false, &stop), TrainEnd::interrupted);  // after one step
+  StopsAfterAStep events;
+  {
+    const StopScope scope(events.stop.token());
+    EXPECT_EQ(Trainer(config, events).run(), TrainEnd::interrupted);
+  }
   EXPECT_EQ(train(config, true), TrainEnd::finished);
   const auto files = test::event_files(fs::path(config.output) / "tensorboard");
   ASSERT_EQ(files.size(), 2u);

@@ -26,7 +26,7 @@ std::string animal_rows(std::size_t count, std::uint64_t seed) {
                                           "over", "lazy",  "dog",   "in",  "berlin"};
   std::string rows = "text\tlabel\n";
   for (std::size_t row = 0; row < count; ++row) {
-    Sequence draw{seed, row};
+    RandomStream draw{seed, row};
     std::string text;
     bool fox = false;
     for (std::uint64_t i = 0, length = 2 + draw.uniform_integer(6); i < length; ++i) {
@@ -44,19 +44,23 @@ class Quiet : public TrainEvents {
   void step(const StepReport& report) override {
     losses.push_back(report.loss);
     operations.push_back(report.operations);
-    if (stop_after && static_cast<std::int64_t>(losses.size()) == *stop_after) stop = true;
+    if (stop_after && static_cast<std::int64_t>(losses.size()) == *stop_after) stop.request_stop();
   }
   void evaluated(const EvaluationReport& report) override {
     reports.push_back(report);
     if (report.split == "test") on_test();
   }
   void note(const std::string& what) override { notes.push_back(what); }
+  void progress(double) override {
+    if (stop_after_progress > 0 && --stop_after_progress == 0) stop.request_stop();
+  }
+  int stop_after_progress = 0;  // reports of it
   std::vector<double> losses, operations;
   std::vector<std::string> notes;
   std::function<void()> on_test = [] {};
   std::vector<EvaluationReport> reports;
   std::optional<std::int64_t> stop_after{};  // steps of this process
-  std::atomic<bool> stop = false;
+  StopSource stop;
 };
 
 class TrainerTest : public testing::Test {
@@ -84,7 +88,8 @@ class TrainerTest : public testing::Test {
   }
   TrainEnd run(const TrainConfig& config, Quiet& events, bool resume = false) const {
     Trainer trainer(config, events, resume ? RunStart::resume : RunStart::fresh);
-    return trainer.run(&events.stop);
+    const StopScope scope(events.stop.token());
+    return trainer.run();
   }
   std::string trained(const std::string& name, std::vector<std::string> overrides = {}) const {
     Quiet events;
@@ -125,6 +130,25 @@ TEST_F(TrainerTest, StoppedAnywhereAndResumedEndsInTheSameBytes) {
     EXPECT_EQ(run(stopped, second, true), TrainEnd::finished);
     EXPECT_EQ(weights_of(name), whole) << "stopped after " << after;
   }
+}
+
+TEST_F(TrainerTest, StoppedInsideAnEvaluationItIsMadeUpFor) {
+  folder_.write("dev.tsv", animal_rows(2000, 2));  // several batches
+  Quiet whole, first, second;
+  EXPECT_EQ(run(config("whole"), whole), TrainEnd::finished);
+  const TrainConfig stopped = config("stopped");
+  Trainer trainer(stopped, first);
+  first.stop_after_progress = 2;
+  const std::size_t reports = first.reports.size();
+  {
+    const StopScope scope(first.stop.token());
+    EXPECT_EQ(trainer.run(), TrainEnd::interrupted);
+  }
+  EXPECT_EQ(first.reports.size(), reports);  // the first evaluation did not come to its end
+  EXPECT_EQ(run(stopped, second, true), TrainEnd::finished);
+  EXPECT_EQ(weights_of("stopped"), weights_of("whole"));
+  EXPECT_EQ(second.reports.size(), whole.reports.size());
+  EXPECT_EQ(first.losses.size() + second.losses.size(), whole.losses.size());
 }
 
 TEST_F(TrainerTest, ChosenSettingsAreSaidSavedAndResumed) {
@@ -180,14 +204,14 @@ TEST_F(TrainerTest, SeedAndLearningRateDoChangeTheResult) {
 }
 
 TEST_F(TrainerTest, FrozenParametersStay) {
-  trained("frozen", {"model.freeze=[\"encoder.\"]"});
+  trained("frozen", {"model.freeze=[\"embeddings\", \"layers\"]"});
   const auto before = load_model(path("model")), after = load_model(path("frozen"));
   const TensorMap old = state(*before->backbone()), now = state(*after->backbone());
   for (const auto& [name, values] : old) EXPECT_TRUE(same_bits(values, now.at(name))) << name;
   Quiet events;
   const std::string message = test::error_of(ErrorKind::invalid_argument,
-                                             [&] { run(config("wrong", {"model.freeze=[\"decoder.\"]"}), events); });
-  EXPECT_NE(message.find("decoder."), std::string::npos) << message;
+                                             [&] { run(config("wrong", {"model.freeze=[\"layers.2\"]"}), events); });
+  EXPECT_NE(message.find("layers.0 to layers.1"), std::string::npos) << message;
 }
 
 TEST_F(TrainerTest, LowRankAdditionsAreMergedAndNothingElseMoves) {
@@ -209,6 +233,55 @@ TEST_F(TrainerTest, LowRankAdditionsAreMergedAndNothingElseMoves) {
   run(stopped, first);
   run(stopped, second, true);
   EXPECT_EQ(weights_of("lora2"), whole);
+}
+
+// Kept apart, they are an adapter of what the run began with: the same model, the head included, to the bit.
+TEST_F(TrainerTest, LowRankAdditionsApartAreTheSameModel) {
+  const std::vector<std::string> settings = {"lora.rank=2", "lora.targets=[\"query_key_value\"]", "epochs=4"};
+  trained("merged", settings);
+  std::vector<std::string> apart = settings;
+  apart.emplace_back("lora.merge=false");
+  Quiet events;
+  run(config("apart", apart), events);
+  EXPECT_FALSE(fs::exists(path("apart/model.safetensors")));
+  const auto merged = load_model(path("merged")), added = load_model(path("apart"));
+  EXPECT_EQ(added->architecture(), merged->architecture());
+  EXPECT_EQ(added->config().labels, merged->config().labels);
+  const TensorMap one = state(*merged), other = state(*added);
+  ASSERT_EQ(one.size(), other.size());
+  for (const auto& [name, values] : one) EXPECT_TRUE(same_bits(values, other.at(name))) << name;
+  const std::vector<TextInput> texts = {"the quick fox", "in berlin"};
+  const auto scores = classify(load(path("merged")), texts), again = classify(load(path("apart")), texts);
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(scores[i][0].score, again[i][0].score);
+  const Json adapter = parse_json(read_file(path("apart/adapter_config.json"), 1 << 20), "adapter_config.json");
+  EXPECT_EQ(adapter["modules_to_save"], (Json{"classifier", "pooler.dense"}));
+  EXPECT_EQ(adapter["task_type"], "SEQ_CLS");
+
+  // Resumed, and with averages, to the byte; and the other way round nothing of the adapter is left.
+  apart.emplace_back("ema=0.9");
+  run(config("averaged", apart), events);
+  Quiet first, second;
+  first.stop_after = 3;
+  const TrainConfig stopped = config("stopped", apart);
+  run(stopped, first);
+  run(stopped, second, true);
+  const auto bytes = [&](const std::string& name) {
+    return read_file(path(name) + "/adapter_model.safetensors", 1 << 24);
+  };
+  EXPECT_EQ(bytes("stopped"), bytes("averaged"));
+  EXPECT_NE(bytes("averaged"), bytes("apart"));
+  Trainer(config("apart", settings), events, RunStart::overwrite).run();
+  EXPECT_FALSE(fs::exists(path("apart/adapter_config.json")));
+  EXPECT_EQ(weights_of("apart"), weights_of("merged"));
+
+  const auto refused = [&](std::vector<std::string> overrides) {
+    return test::error_of(ErrorKind::bad_format, [&] { static_cast<void>(config("wrong", std::move(overrides))); });
+  };
+  EXPECT_NE(refused({"lora.merge=false"}).find("lora.rank"), std::string::npos);
+  const std::string nested = test::error_of(ErrorKind::invalid_argument, [&] {
+    run(config("nested", {"lora.rank=2", "lora.merge=false", "model.from=" + path("averaged")}), events);
+  });
+  EXPECT_NE(nested.find("is an adapter itself"), std::string::npos) << nested;
 }
 
 TEST_F(TrainerTest, ALossThatIsNotFiniteStopsBeforeAnythingIsSaved) {
@@ -261,11 +334,10 @@ TEST_F(TrainerTest, OperationsAreThoseThatAreDone) {
     return events.operations.at(0);
   };
   const double all = first_of("all", {});
-  EXPECT_NEAR(first_of("head", {"model.freeze=[\"encoder.\"]"}), all / 3, all * 1e-6);
+  EXPECT_NEAR(first_of("head", {"model.freeze=[\"embeddings\", \"layers\"]"}), all / 3, all * 1e-6);
   EXPECT_NEAR(first_of("again", {"model.recompute=true"}), all * 4 / 3, all * 1e-6);
   // The lower of two layers forward only.
-  const double upper = first_of("upper", {"model.freeze=[\"encoder.word\", \"encoder.position\", \"encoder.token\", "
-                                          "\"encoder.embedding\", \"encoder.layer.0.\"]"});
+  const double upper = first_of("upper", {"model.freeze=[\"embeddings\", \"layers.0\"]"});
   EXPECT_NEAR(upper, all * 2 / 3, all * 1e-6);
 }
 
@@ -274,7 +346,7 @@ TEST_F(TrainerTest, HeldOutRowsAreTheSameAfterResuming) {
   const std::vector<std::string> options = {"data.dev=", "epochs=1", "save.every=2"};
   Quiet whole, first, second;
   run(config("split", options), whole);
-  EXPECT_EQ(whole.notes.at(0), "20 of 200 rows of data.train are held out to judge by (data.dev_share)");
+  EXPECT_EQ(whole.notes.at(0), "20 of 200 rows of data.train are held out for evaluation (data.dev_share)");
   ASSERT_FALSE(whole.reports.empty());
   const TrainConfig stopped = config("split2", options);
   first.stop_after = 3;

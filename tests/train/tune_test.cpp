@@ -12,16 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Stops after so many steps of this process, as a signal would.
+// Stops after this many steps of this process, as a signal would.
 class Listener : public TrainEvents {
  public:
   explicit Listener(std::int64_t stop_after = 0) : stop_after_(stop_after) {}
   void step(const StepReport&) override {
-    if (++steps == stop_after_) stop = true;
+    if (++steps == stop_after_) stop.request_stop();
   }
   void evaluated(const EvaluationReport& report) override { tests += report.split == "test"; }
   std::int64_t steps = 0, tests = 0;
-  std::atomic<bool> stop = false;
+  StopSource stop;
 
  private:
   std::int64_t stop_after_;
@@ -87,10 +87,14 @@ TEST_F(TuneTest, StoppedAnywhereItGoesOnAndEndsInTheSameBytes) {
   Listener whole;
   const TuneResult expected = tune(config("whole"), 3, whole);
   Listener first(3);
-  EXPECT_EQ(tune(config("parts"), 3, first, &first.stop).end, TrainEnd::interrupted);
+  const auto tuned = [&](Listener& listener) {
+    const StopScope scope(listener.stop.token());
+    return tune(config("parts"), 3, listener).end;
+  };
+  EXPECT_EQ(tuned(first), TrainEnd::interrupted);
   EXPECT_FALSE(fs::exists(path("parts/results.json")));
   Listener second(whole.steps / 2);  // in the second trial
-  EXPECT_EQ(tune(config("parts"), 3, second, &second.stop).end, TrainEnd::interrupted);
+  EXPECT_EQ(tuned(second), TrainEnd::interrupted);
   Listener third;
   const TuneResult result = tune(config("parts"), 3, third);
   // Nothing is done twice.
@@ -161,7 +165,7 @@ TEST_F(TuneTest, FoldersOfOthersAndConfigsWithoutDevAreRefused) {
   tune(config("used"), 2, events);
   refused(config("used", {"seed=2"}), 2, "another config");
   EXPECT_EQ(tune(config("used", {"threads=1"}), 2, events).trials.size(), 2u);
-  EXPECT_EQ(tune(config("used", {"seed=2"}), 2, events, nullptr, true).trials.size(), 2u);
+  EXPECT_EQ(tune(config("used", {"seed=2"}), 2, events, true).trials.size(), 2u);
 }
 
 }  // namespace

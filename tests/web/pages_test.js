@@ -122,6 +122,27 @@ async function longText(browser, name, count, mostBytes) {
   return tab;
 }
 
+// What a language model expected, token by token and layer by layer.
+async function nextTokens(browser) {
+  for (const width of [1280, 400]) {
+    const tab = await open(browser, work, "next.html", { width });
+    const { page, state, key, text, shot } = tab;
+    await key("6");
+    assert.equal((await state()).view, "next");
+    assert.equal((await state()).painted.next, 10); // 3 tokens are given, the first follows nothing, 8 are written
+    const shape = await page.$$eval(".next tbody tr", (rows) => rows.map((row) => [row.className.trim(), row.children.length]));
+    assert.deepEqual(shape.map(([name]) => name), [...Array(2).fill(""), ...Array(8).fill("written")]);
+    assert.ok(shape.every(([, cells]) => cells === 4 + 4)); // embeddings and three layers
+    // Greedy: what was written is the likeliest, in the end by the last layer too.
+    assert.equal((await page.$$(".written td:last-child .itself")).length, 8);
+    await shot(`next_${width}`);
+    await page.click('.next tr[data-place="5"] th');
+    assert.deepEqual([(await state()).view, (await state()).chosen.unit], ["head", 4]);
+    assert.match(await text("#status"), /looks at/);
+    await tab.close();
+  }
+}
+
 async function similarity(browser) {
   const tab = await open(browser, work, "similar.html");
   const { page, state, key, text, shot } = tab;
@@ -150,6 +171,7 @@ async function similarity(browser) {
     // The head that was asked for in full, and one that was not.
     assert.deepEqual(await long.page.evaluate(() => [[1, 2], [0, 0]].map(([layer, head]) => window.heed.app.data.cells(layer, head, false).rows)), [4096, 1366]);
     await long.close();
+    await nextTokens(browser);
     await similarity(browser);
     await readers(browser, work);
   } finally {

@@ -24,7 +24,7 @@ fi
 words=(the quick brown fox jumps over the lazy dog in berlin)
 text_of() { for ((i = 0; i < $1 - 2; ++i)); do printf '%s ' "${words[$((i * i % 11))]}"; done; }
 
-rm -rf "$work/classify" "$work/model" "$work/long"
+rm -rf "$work/classify" "$work/generate" "$work/model" "$work/long"
 "$make_model" "$work/classify" classify num_hidden_layers=6 num_attention_heads=12 hidden_size=48 good bad \
     fair dull odd keen calm
 "$make_model" "$work/model" none max_position_embeddings=512 num_hidden_layers=6 num_attention_heads=12 hidden_size=48
@@ -32,6 +32,8 @@ rm -rf "$work/classify" "$work/model" "$work/long"
 "$heed" look --model "$work/classify" "The foxgang </script><!-- <b>jumps</b> over \"berlin\"" --html "$work/short.html"
 "$heed" look --model "$work/model" "$(text_of 512)" --html "$work/512.html"
 "$heed" look --model "$work/long" "$(text_of 4096)" --full 2.3 --html "$work/4096.html"
+"$make_model" "$work/generate" generate
+"$heed" look --model "$work/generate" "the quick fox" --max-new-tokens 8 --html "$work/next.html"
 "$heed" why-similar --model "$work/long" "the quick foxgang </script>" "a lazy dog" --html "$work/similar.html"
 "$heed" why-similar --model "$work/long" --pooling cls "the quick fox" "a lazy dog" --html "$work/similar_cls.html"
 NODE_PATH=$work/node_modules exec node "$here/pages_test.js" "$browser" "$work"

@@ -1,4 +1,4 @@
-// compare.js <folder of heed's programs> <shared data> <work folder> <texts a vocabulary> [expression for names]
+// compare.js <folder of heed's programs> <shared data> <work folder> <texts per vocabulary> [expression for names]
 //
 // Encodes and decodes the same texts with heed and with HuggingFace's tokenizers and compares everything they say:
 // ids, tokens, offsets, type ids, masks, word ids, windows, decoded text. Prints a count for each vocabulary and the
@@ -41,7 +41,7 @@ async function one(tokenizer, input) {
   }
 }
 
-// Since 0.23.1 HuggingFace stops at max_length tokens, so its windows lack what lies behind
+// Since 0.23.1 HuggingFace stops at max_length tokens, so its windows lack what comes after
 // (huggingface/tokenizers#2091). What it gives when it truncates a finished encoding is still whole; of pairs, only
 // the windows and the numbers of words are not compared. LongestFirst sees two texts that were cut before, and may
 // share out an odd length the other way: pairs are left out there.
@@ -132,7 +132,7 @@ async function compare({ name, heed, huggingface, share = 1, truncation, leftOut
 
 async function main() {
   const { texts, counts } = makeTexts(shared, Number(count), 2020)
-  console.log(`compare_tokenizers: ${texts.length} texts a vocabulary (${counts.naughty} naughty, ${counts.real} real, ${counts.generated} generated)`)
+  console.log(`compare_tokenizers: ${texts.length} texts per vocabulary (${counts.naughty} naughty, ${counts.real} real, ${counts.generated} generated)`)
   const trainingBytes = Number(count) > 20000 ? 3e6 : 4e5
   let different = 0, compared = 0
   for (const vocabulary of vocabularies(Tokenizer, { heed: path.join(programs, 'heed'), shared, work, trainingBytes })) {

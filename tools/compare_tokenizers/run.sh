@@ -1,6 +1,6 @@
 #!/bin/bash
 # Compares heed with HuggingFace's own tokenizers, text by text; see compare.js.
-# usage: run.sh <build folder> <shared data> [texts a vocabulary, 5000]      exit 77: npm could not install the oracle
+# usage: run.sh <build folder> <shared data> [texts per vocabulary, 5000]      exit 77: npm could not install the oracle
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

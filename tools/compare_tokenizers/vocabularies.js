@@ -91,11 +91,11 @@ function trainedByHuggingFace(Tokenizer, corpus, save) {
     tokenizer.save(file)
     return JSON.parse(fs.readFileSync(file, 'utf8')).model
   }
-  const behind = (specials, vocab) => Object.fromEntries([...specials, ...Object.keys(vocab).sort((a, b) => vocab[a] - vocab[b])].map((token, id) => [token, id]))
+  const numbered = (specials, vocab) => Object.fromEntries([...specials, ...Object.keys(vocab).sort((a, b) => vocab[a] - vocab[b])].map((token, id) => [token, id]))
   const nfkc = { type: 'NFKC' }
 
   const cased = train(wordPieceModel({}), { normalizer: bertNormalizer({ lowercase: false }), pre_tokenizer: { type: 'BertPreTokenizer' } })
-  const casedVocab = behind(['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'], cased.vocab)
+  const casedVocab = numbered(['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'], cased.vocab)
   const bytes = train(bpeModel({}, []), { pre_tokenizer: byteLevel(false, true) })
   const spaced = train(bpeModel({}, []), { pre_tokenizer: metaspace('always') })
   const unigram = train({ type: 'Unigram', unk_id: 0, vocab: [['<unk>', 0]], byte_fallback: false }, { normalizer: nfkc, pre_tokenizer: metaspace('always') })
@@ -111,7 +111,7 @@ function trainedByHuggingFace(Tokenizer, corpus, save) {
     post_processor: around('<s>', '</s>', { '<s>': 1, '</s>': 2 }),
     decoder: metaspace('always'),
   }
-  const llamaVocab = behind([...specials, ...byteTokens], spaced.vocab)
+  const llamaVocab = numbered([...specials, ...byteTokens], spaced.vocab)
   const replace = (from, to) => ({ type: 'Replace', pattern: { String: from }, content: to })
   const llama = bare(bpeModel(llamaVocab, spaced.merges, { unk_token: '<unk>', fuse_unk: true, byte_fallback: true }), {
     added_tokens: specials.map((token, id) => added(id, token)),
@@ -120,11 +120,11 @@ function trainedByHuggingFace(Tokenizer, corpus, save) {
   })
   const list = {
     'WordPiece cased, trained by HuggingFace': bert(casedVocab, bertNormalizer({ lowercase: false })),
-    'byte-level BPE, trained by HuggingFace': gpt2(behind(['<|endoftext|>'], bytes.vocab), bytes.merges),
+    'byte-level BPE, trained by HuggingFace': gpt2(numbered(['<|endoftext|>'], bytes.vocab), bytes.merges),
     'Metaspace Unigram, trained by HuggingFace': bare({ ...unigram, unk_id: 0, vocab: pieces }, unigramParts),
     'Metaspace Unigram with bytes, trained by HuggingFace': bare({ ...unigram, unk_id: 0, byte_fallback: true, vocab: [...pieces, ...byteTokens.map((token) => [token, -20])] }, unigramParts),
     'BPE with bytes as Llama, trained by HuggingFace': llama,
-    'WordLevel, trained by HuggingFace': bare({ ...words, vocab: behind(['[UNK]'], words.vocab) }, { pre_tokenizer: { type: 'Whitespace' } }),
+    'WordLevel, trained by HuggingFace': bare({ ...words, vocab: numbered(['[UNK]'], words.vocab) }, { pre_tokenizer: { type: 'Whitespace' } }),
   }
   return Object.entries(list).map(([name, json]) => {
     const file = save(name.toLowerCase().replace(/[^a-z]+/g, '-'), json)

@@ -41,10 +41,12 @@ kernels::PageLayout<T> KeyValueCache::layout(std::int64_t capacity) const {
   return {key_heads_, width_, value_width_, capacity};
 }
 
-KeyValueCache::KeyValueCache(std::int64_t key_heads, std::int64_t width, std::int64_t value_width, DType dtype)
-    : key_heads_(key_heads), width_(width), value_width_(value_width), dtype_(dtype) {
+KeyValueCache::KeyValueCache(std::int64_t key_heads, std::int64_t width, std::int64_t value_width, DType dtype,
+                             std::int64_t window)
+    : key_heads_(key_heads), width_(width), value_width_(value_width), dtype_(dtype), window_(window) {
   HEED_CHECK(key_heads > 0 && width > 0 && value_width > 0, "[KeyValueCache] ", key_heads, " heads of widths ", width,
              " and ", value_width, ", expected at least 1");
+  HEED_CHECK(window >= 0, "[KeyValueCache] a window of ", window, ", expected 0 or more");
 }
 
 const KeyValueCache::Row& KeyValueCache::row(std::int64_t sequence) const {
@@ -55,6 +57,43 @@ const KeyValueCache::Row& KeyValueCache::row(std::int64_t sequence) const {
 void KeyValueCache::add_sequences(std::int64_t count) {
   HEED_CHECK(count >= 0, "[KeyValueCache] ", count, " sequences to add");
   rows_.resize(rows_.size() + static_cast<std::size_t>(count));
+}
+
+void KeyValueCache::add_fork(const KeyValueCache& other, std::int64_t sequence, std::int64_t length) {
+  const bool alike = other.key_heads_ == key_heads_ && other.width_ == width_ && other.value_width_ == value_width_ &&
+                     other.dtype_ == dtype_ && other.window_ == window_;
+  HEED_CHECK(alike, "[KeyValueCache] a fork of a cache of another shape");
+  other.check_keeps(sequence, length);
+  Row fork = other.row(sequence);
+  shorten(fork, length);
+  rows_.push_back(std::move(fork));
+}
+
+// The pages before the first key that the next query sees. Called before tokens are added, so that what they add can be
+// taken back.
+void KeyValueCache::release(Row& row) const {
+  if (window_ == 0) return;
+  const std::int64_t pages = std::max<std::int64_t>(0, row.length - (window_ - 1)) / kKeyBlock;
+  while (row.released < pages) row.pages[static_cast<std::size_t>(row.released++)] = nullptr;
+}
+
+bool KeyValueCache::keeps(std::int64_t sequence, std::int64_t length) const {
+  const Row& whole = row(sequence);
+  if (length < 0 || length > whole.length) return false;
+  return length == 0 || whole.released == 0 || length - (window_ - 1) >= first_key(sequence);
+}
+
+void KeyValueCache::check_keeps(std::int64_t sequence, std::int64_t length) const {
+  HEED_CHECK(length >= 0 && length <= row(sequence).length, "[KeyValueCache] sequence ", sequence, " of ",
+             row(sequence).length, " tokens cut to ", length);
+  HEED_CHECK(keeps(sequence, length), "[KeyValueCache] sequence ", sequence, " cut to ", length,
+             " tokens: its keys before ", first_key(sequence), " are released, with a window of ", window_);
+}
+
+void KeyValueCache::shorten(Row& row, std::int64_t length) {
+  row.pages.resize(static_cast<std::size_t>(kernels::ceil_div(length, kKeyBlock)));
+  row.length = length;
+  row.released = std::min(row.released, std::ssize(row.pages));
 }
 
 // The last page of a row, which has `used` tokens, made one that is the row's own with room for `tokens`.
@@ -77,6 +116,7 @@ KeyValueCache::Page& KeyValueCache::writable_page(Row& row, std::int64_t used, s
 template <class T>
 void KeyValueCache::append_to(Row& row, const T* keys, const T* values, std::int64_t count) const {
   const std::int64_t key_stride = key_heads_ * width_, value_stride = key_heads_ * value_width_;
+  release(row);
   while (count > 0) {
     const std::int64_t used = row.length % kKeyBlock, added = std::min(count, kKeyBlock - used);
     Page& page = writable_page<T>(row, used, used + added);
@@ -116,11 +156,12 @@ void KeyValueCache::reorder(std::span<const std::int64_t> source) {
 }
 
 void KeyValueCache::truncate(std::int64_t sequence, std::int64_t length) {
-  HEED_CHECK(length >= 0 && length <= row(sequence).length, "[KeyValueCache] sequence ", sequence, " of ",
-             row(sequence).length, " tokens truncated to ", length);
-  Row& shorter = rows_[static_cast<std::size_t>(sequence)];
-  shorter.pages.resize(static_cast<std::size_t>(kernels::ceil_div(length, kKeyBlock)));
-  shorter.length = length;
+  check_keeps(sequence, length);
+  shorten(rows_[static_cast<std::size_t>(sequence)], length);
+}
+
+std::int64_t KeyValueCache::first_key(std::int64_t sequence) const {
+  return row(sequence).released * kKeyBlock;
 }
 
 PoolVector<std::int64_t> KeyValueCache::lengths() const {
@@ -133,7 +174,7 @@ std::int64_t KeyValueCache::bytes() const {
   std::unordered_set<const Page*> pages;
   std::int64_t sum = 0;
   for (const Row& row : rows_) {
-    for (const auto& page : row.pages) sum += pages.insert(page.get()).second ? page->bytes.size() : 0;
+    for (const auto& page : row.pages) sum += page && pages.insert(page.get()).second ? page->bytes.size() : 0;
   }
   return sum;
 }
@@ -146,6 +187,7 @@ Tensor KeyValueCache::gathered(std::int64_t width, const Read& read) const {
     using T = decltype(zero);
     T* to = all.mutable_data<T>();
     for (const Row& row : rows_) {
+      HEED_CHECK(row.released == 0, "[KeyValueCache] the first ", row.released * kKeyBlock, " keys are released");
       std::int64_t left = row.length;
       for (const auto& page : row.pages) {
         const std::int64_t tokens = std::min(left, kKeyBlock);
@@ -174,7 +216,10 @@ template <class T>
 PoolVector<kernels::KeyValuePage<T>> KeyValueCache::pages(std::int64_t sequence) const {
   HEED_CHECK_AS(internal, dtype_ == kDTypeOf<T>, "[KeyValueCache] pages of ", dtype_, " read as another type");
   PoolVector<kernels::KeyValuePage<T>> found;
-  for (const auto& page : row(sequence).pages) found.push_back({page->template data<T>(), page->capacity});
+  for (const auto& page : row(sequence).pages) {
+    found.push_back(page ? kernels::KeyValuePage<T>{page->template data<T>(), page->capacity}
+                         : kernels::KeyValuePage<T>{nullptr, kKeyBlock});
+  }
   return found;
 }
 template PoolVector<kernels::KeyValuePage<float>> KeyValueCache::pages<float>(std::int64_t) const;

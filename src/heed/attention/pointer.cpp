@@ -47,8 +47,9 @@ class ScoreCopy : public kernels::ScoreRule<T> {
       const std::int64_t token = problem_.layout.queries.begin(tile.sequence) + tile.query_begin + r;
       const auto i = static_cast<std::size_t>(token);
       const std::int64_t seen = problem_.masked ? problem_.visible_begin[i] : 0;
-      const std::int64_t behind = problem_.masked ? problem_.visible_end[i] : tile.key_begin + tile.keys;
-      for (std::int64_t j = std::max(seen, tile.key_begin); j < std::min(behind, tile.key_begin + tile.keys); ++j) {
+      const std::int64_t visible_end = problem_.masked ? problem_.visible_end[i] : tile.key_begin + tile.keys;
+      for (std::int64_t j = std::max(seen, tile.key_begin); j < std::min(visible_end, tile.key_begin + tile.keys);
+           ++j) {
         body(tile.scores[r * tile.ld + j - tile.key_begin], (token * problem_.q.size(1) + tile.head) * length_ + j);
       }
     }
@@ -131,7 +132,7 @@ Tensor pointer_loss(const AttentionInput& input, const Tensor& targets, const Cr
   const Tensor scores = attention_scores(input);
   const std::int64_t rows = scores.size(0), length = scores.size(2);
   HEED_CHECK(scores.size(1) == 1 && targets.defined() && targets.shape() == Shape({rows}), "[pointer_loss] scores ",
-             scores.shape(), ": expected one head and one target a query");
+             scores.shape(), ": expected one head and one target per query");
   const Tensor values = scores.detach().to(DType::f64);
   const double* value = values.data<double>();
   std::vector<std::int64_t> counted;
@@ -162,7 +163,7 @@ void check_copy(const Tensor& vocabulary, const Tensor& gate, const Tensor& weig
              " sequences, keys in ", source.keys.sequences(), ", for vocabulary ", vocabulary.shape());
   HEED_CHECK(size >= vocabulary.size(1), "[copy_mixture] size ", size, " for vocabulary ", vocabulary.shape());
   HEED_CHECK(source.ids.defined() && source.ids.shape() == Shape({source.keys.tokens()}),
-             "[copy_mixture] one id a key, ", source.keys.tokens(), " expected");
+             "[copy_mixture] expected one id per key, ", source.keys.tokens());
   check_ids("copy_mixture", source.ids, size);
 }
 
@@ -229,7 +230,7 @@ Tensor probability_loss(const Tensor& probabilities, const Tensor& targets, doub
   check_defined("probability_loss", probabilities);
   HEED_CHECK(probabilities.rank() == 2 && targets.defined() && targets.shape() == Shape({probabilities.size(0)}),
              "[probability_loss] probabilities ", probabilities.shape(),
-             ": expected [N, classes] and one target a row");
+             ": expected [N, classes] and one target per row");
   check_ids("probability_loss", targets, probabilities.size(1));
   const Tensor p = probabilities.detached_contiguous(), ids = targets.detached_contiguous().to(DType::i64);
   const std::int64_t rows = p.size(0), classes = p.size(1);

@@ -112,6 +112,19 @@ AttentionProblem::AttentionProblem(const AttentionInput& input) {
     visible_end.resize(static_cast<std::size_t>(q.size(0)));
     input.mask.intervals(layout, visible_begin, visible_end);
   }
+  if (cache) check_released();
+}
+
+// What a cache released, no query may see.
+void AttentionProblem::check_released() const {
+  for (std::int64_t b = 0; b < layout.queries.sequences(); ++b) {
+    const std::int64_t first = cache->first_key(b);
+    for (std::int64_t i = 0; first > 0 && i < layout.queries.length(b); ++i) {
+      const kernels::Range seen = visible(b, i);
+      HEED_CHECK(seen.begin >= first || seen.begin >= seen.end, "[attend] query ", i, " of sequence ", b, " sees key ",
+                 seen.begin, ", but the cache, for a window of ", cache->window(), ", released those before ", first);
+    }
+  }
 }
 
 }  // namespace heed

@@ -39,6 +39,9 @@ struct AttentionProblem {
   Tensor additive_weight;  // undefined: dot product
   Tensor relative_values;  // undefined: none
   std::optional<AttentionDropout> dropout;
+
+ private:
+  void check_released() const;
 };
 
 // The kernel's view of a problem, with the rules it applies; one object a pass, since rules collect gradients.

@@ -63,7 +63,7 @@ Tensor relative_value_sums(const AttentionProblem& problem, const Tensor& table,
   const Tensor wide = table.rank() == 3
                           ? table
                           : broadcast_to(reshape(table, {table.size(0), 1, width}), {table.size(0), heads, width});
-  const Tensor picked = embedding(wide, Tensor::from(rows, {queries, keys}));  // [n, m, H, E]
+  const Tensor picked = take_rows(wide, Tensor::from(rows, {queries, keys}));  // [n, m, H, E]
   const Tensor by_head = transpose(transpose(picked, 0, 2), 1, 2);             // [H, n, m, E]
   return sum(multiply(by_head, reshape(attention, {heads, queries, keys, 1})), 2);
 }

@@ -5,8 +5,8 @@
 
 namespace heed {
 
-// The definition: one whole matrix of scores a sequence, in plain differentiable ops. `weights`, if given, receives the
-// attention of each sequence, [H, queries, keys].
+// The definition: one whole matrix of scores per sequence, in plain differentiable ops. `weights`, if given, receives
+// the attention of each sequence, [H, queries, keys].
 Tensor attend_reference(const AttentionInput& input, std::vector<Tensor>* weights = nullptr);
 
 }  // namespace heed

@@ -57,7 +57,7 @@ AttentionInput bilinear(AttentionInput in) {
 
 AttentionInput absolute(AttentionInput in) {
   const Tensor codes = sinusoidal_positions(in.queries.longest(), width(in), in.q.dtype());
-  const Tensor rows = reshape(embedding(codes, position_ids(in.queries)), {in.queries.tokens(), 1, width(in)});
+  const Tensor rows = reshape(take_rows(codes, position_ids(in.queries)), {in.queries.tokens(), 1, width(in)});
   in.q = add(in.q, rows);
   in.k = add(in.k, rows);
   return in;
@@ -77,7 +77,9 @@ AttentionInput shaw(AttentionInput in) {
 }
 
 AttentionInput transformer_xl(AttentionInput in) {
-  const TransformerXlPositions positions{Weight(scale(trained("W_r", {heads(in) * width(in), 8}, in.q.dtype()), 0.4)),
+  const Weight projection(scale(trained("W_r", {heads(in) * width(in), 8}, in.q.dtype()), 0.4));
+  const Tensor codes = distance_codes(in.keys.longest(), projection.in(), in.q.dtype());
+  const TransformerXlPositions positions{distance_table(codes, projection, heads(in)),
                                          trained("u", {heads(in), width(in)}, in.q.dtype()),
                                          trained("v", {heads(in), width(in)}, in.q.dtype())};
   return with_transformer_xl_positions(std::move(in), positions);

@@ -65,7 +65,7 @@ class BucketBias : public TermOf<BucketBias, BucketBiasRule> {
         buckets.push_back(relative_bucket(j - call.layout.position(sequence, i), table.size(0), options));
       }
     }
-    const Tensor bias = embedding(table, Tensor::from(buckets, {queries, keys}));  // [queries, keys, H]
+    const Tensor bias = take_rows(table, Tensor::from(buckets, {queries, keys}));  // [queries, keys, H]
     return add(scores, transpose(transpose(bias, 1, 2), 0, 1));
   }
   const Tensor table;
@@ -210,9 +210,9 @@ class RelativeProducts : public TermOf<RelativeProducts, RelativeProductsRule> {
     Tensor wide = table.rank() == 3
                       ? table
                       : broadcast_to(reshape(table, {table.size(0), 1, width}), {table.size(0), heads, width});
-    const Tensor a = embedding(wide, Tensor::from(rows, {count, keys}));  // [n, m, H, D]
+    const Tensor a = take_rows(wide, Tensor::from(rows, {count, keys}));  // [n, m, H, D]
     const Tensor by_head = transpose(transpose(a, 0, 2), 1, 2);           // [H, n, m, D]
-    const Tensor x = embedding(own, Tensor::from(head_of, {heads}));      // [H, n or m, D]
+    const Tensor x = take_rows(own, Tensor::from(head_of, {heads}));      // [H, n or m, D]
     const Tensor beside =
         side == Side::queries ? reshape(x, {heads, count, 1, width}) : reshape(x, {heads, 1, keys, width});
     return add(scores, scale(sum(multiply(by_head, beside), 3), call.scale));

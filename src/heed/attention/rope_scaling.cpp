@@ -21,7 +21,7 @@ double llama3_frequency(double frequency, const RopeScaling& scaling) {
   return (1 - share) * frequency / scaling.factor + share * frequency;
 }
 
-// The pair, as a real number, that makes so many turns within the original length.
+// The pair, as a real number, that makes this many turns within the original length.
 double pair_of_turns(double turns, double base, double width, const RopeScaling& scaling) {
   return width * std::log(static_cast<double>(scaling.original_length) / (turns * kTurn)) / (2 * std::log(base));
 }

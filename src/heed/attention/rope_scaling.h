@@ -26,6 +26,7 @@ struct RopeScaling {
 
   // Whether the frequencies depend on the length of the sequence. A step of decoding then turns its new tokens by the
   // length so far, as HuggingFace does, so that beyond original_length it differs from a pass over the whole sequence.
+  // A decoder with longrope computes its text again when it gets there.
   bool depends_on_length() const { return kind == Kind::dynamic || kind == Kind::longrope; }
 };
 

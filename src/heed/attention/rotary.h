@@ -35,7 +35,7 @@ RotaryTable rotary_table(const Tensor& positions, std::int64_t head_width, const
                          std::span<const std::int64_t> lengths = {});
 
 // x [N, H, D], every head of token n turned by row n of the table. For given caches of all positions pick the rows with
-// embedding(cache, positions).
+// take_rows(cache, positions).
 Tensor rotary(const Tensor& x, const RotaryTable& table, RotaryLayout layout);
 
 // Both steps.

@@ -14,7 +14,7 @@ AttentionInput with_bilinear_score(AttentionInput input, const Tensor& weight);
 //   (q_i + u) . k_j + (q_i + v) . r_{i-j},   r_d = W_r R_d,   R_d the sinusoidal code of distance d = query - key
 // Keys of earlier segments come before those of this one: the queries are the last of the keys.
 struct TransformerXlPositions {
-  Weight projection;     // W_r [H D, C]
+  Tensor table;          // r_d [2 reach + 1, H, D], see below; what is further away than the reach counts as that far
   Tensor content_bias;   // u [H, D]
   Tensor position_bias;  // v [H, D]
 };
@@ -23,9 +23,7 @@ AttentionInput with_transformer_xl_positions(AttentionInput input, const Transfo
 // R_d for key - query = -reach .. reach, [2 reach + 1, width], width even: row r is the code of d = reach - r, first
 // all sines, then all cosines of d / 10000^(2i / width), as published.
 Tensor distance_codes(std::int64_t reach, std::int64_t width, DType dtype);
-
-// Segment recurrence: the tokens of `before` and then those of `after`, sequence by sequence. Gradients flow to both;
-// Transformer-XL detaches what earlier segments left.
-Packed joined(const Packed& before, const Packed& after);
+// r_d of these codes [rows, C], with W_r [H D, C]: [rows, H, D].
+Tensor distance_table(const Tensor& codes, const Weight& projection, std::int64_t heads);
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #include "heed/attention/terms.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -73,7 +74,7 @@ class BiasRule : public TermRule<T> {
     const T* bias = bias_.data<T>() + base(tile);
     for_each_score(tile, [&](T& s, std::int64_t i, std::int64_t j) { s += bias[i * strides_[2] + j * strides_[3]]; });
   }
-  // Heads are walked by different threads: a bias that heads share has one gradient a head until gradients().
+  // Heads are walked by different threads: a bias that heads share has one gradient per head until gradients().
   void prepare_backward() override {
     const Shape by_head = shape_.with(1, heads_);
     gradient_ = Tensor::zeros(by_head, bias_.dtype());
@@ -178,9 +179,12 @@ class Alibi : public TermOf<Alibi, AlibiRule> {
                  heads, " heads");
       return given_;
     }
+    // The series of the largest power of two, and for further heads every second one of the series of the next.
+    const auto whole = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
     std::vector<double> series;
     for (std::int64_t h = 1; h <= heads; ++h) {
-      series.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(heads)));
+      const std::int64_t number = h <= whole ? h : 2 * (h - whole) - 1, of = h <= whole ? whole : 2 * whole;
+      series.push_back(std::exp2(-8.0 * static_cast<double>(number) / static_cast<double>(of)));
     }
     return series;
   }

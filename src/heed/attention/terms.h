@@ -52,7 +52,8 @@ Term bias_term(Tensor bias);
 // The same with 0 / 1 (i32 or i64): 1 = attend, 0 = ignore.
 Term mask_term(const Tensor& mask);
 
-// ALiBi: score - slope[h] * |distance|. Without slopes: 2^(-8 (h+1) / heads), the published series for powers of two.
+// ALiBi: score - slope[h] * |distance|. Without slopes the published ones: 2^(-8 (h+1) / heads) for powers of two, and
+// those of neighbouring powers for other numbers of heads.
 Term alibi_term(std::vector<double> slopes = {});
 
 }  // namespace heed

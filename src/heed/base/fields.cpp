@@ -1,4 +1,5 @@
 #include "heed/base/fields.h"
+#include "heed/base/join.h"
 
 #include <algorithm>
 #include <numeric>
@@ -31,19 +32,16 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-// Of a value that takes any JSON, by what it is when nobody sets it: a word or a switch may be more than that.
+// Of a value that takes any JSON, by its default: a word or a switch may be more than that.
 Json open_schema(const Json& fallback) {
   if (fallback.is_string()) return {{"type", {"string", "object"}}};
   if (fallback.is_boolean()) return {{"type", {"boolean", "string"}}};
   return {{"type", fallback.is_array() ? "array" : "object"}};
 }
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& word : words) {
-    if (!word.empty()) list += (list.empty() ? "" : ", ") + word;
-  }
-  return list;
+std::string listed(std::vector<std::string> words) {
+  std::erase(words, "");
+  return join(words, ", ");
 }
 
 }  // namespace

@@ -39,6 +39,12 @@ class Field {
     return std::move(*this);
   }
 
+  // A shorter flag of the command line for the same.
+  Field&& also(std::string flag) && {
+    short_flag = std::move(flag);
+    return std::move(*this);
+  }
+
   // One item may stand for a list of one, and an empty text for an empty list. Throws bad_format with `context`.
   void set(const Json& json, const std::string& context) const;
   Json json() const;
@@ -49,7 +55,7 @@ class Field {
     return std::holds_alternative<bool*>(value) || std::holds_alternative<std::optional<bool>*>(value);
   }
 
-  std::string name, help;
+  std::string name, help, short_flag{};
   Value value;
   std::vector<std::string> words{};  // of which the value is one; empty: any
   unsigned uses = ~0U;

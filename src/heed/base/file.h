@@ -76,8 +76,9 @@ void remove_unfinished_files(const std::filesystem::path& folder);
 
 // folder / relative, for names that come from a file or the network. Throws invalid_argument when `relative` is empty,
 // absolute or just ".", has a NUL or a ".." part, or (with Links::inside) passes a symbolic link that leads out of the
-// folder or nowhere. The links are those of this moment: whoever may change the folder meanwhile can still redirect it.
-// Links::anywhere is for folders whose links the user made: HuggingFace's cache holds links to ../../blobs.
+// folder or nowhere. The links are those of this moment: another process that changes the folder meanwhile can still
+// redirect it. Links::anywhere is for folders whose links the user made: HuggingFace's cache holds links to
+// ../../blobs.
 enum class Links { inside, anywhere };
 std::filesystem::path join_inside(const std::filesystem::path& folder, std::string_view relative,
                                   Links links = Links::inside);

@@ -19,7 +19,7 @@ namespace heed::detail {
 namespace {
 
 // How long a thread watches for news before it sleeps. To sleep and be woken takes some microseconds, which many short
-// loops one after the other would feel; to watch for longer takes time from whoever else needs the CPU.
+// loops one after the other would feel; to watch for longer takes time from other processes.
 constexpr std::chrono::microseconds kPatience(50);
 
 constexpr int kMostHelpers = 1024;

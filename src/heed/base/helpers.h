@@ -1,5 +1,5 @@
 // Threads that help others with their work: started when first needed, shared by the whole process, soon asleep when
-// there is nothing to do. What they cannot get to, because the CPUs have other work, nobody waits for.
+// there is nothing to do. A loop does not wait for helpers that never start because the CPUs are busy.
 #pragma once
 
 namespace heed::detail {

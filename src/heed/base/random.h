@@ -70,7 +70,7 @@ constexpr std::uint64_t stream_id(const Parts&... parts) {
 }
 
 // Draws in order from one stream. `next` is the whole state: copy it, save it, set it. Each draw takes one index.
-struct Sequence {
+struct RandomStream {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
   std::uint64_t next = 0;
@@ -80,7 +80,7 @@ struct Sequence {
   std::uint64_t uniform_integer(std::uint64_t bound) { return heed::uniform_integer(seed, stream, next++, bound); }
   double normal() { return heed::normal(seed, stream, next++); }
 
-  bool operator==(const Sequence&) const = default;
+  bool operator==(const RandomStream&) const = default;
 };
 
 }  // namespace heed

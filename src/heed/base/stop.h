@@ -1,11 +1,12 @@
-// Cancellation. Whoever may end a computation holds a StopSource; the computation holds its token and asks at places
-// where it can stop without harm.
+// Cancellation. The side that may end a computation holds a StopSource; the computation holds its token and asks at
+// places where it can stop without harm.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "heed/base/error.h"
 
@@ -56,6 +57,27 @@ class StopSource {
 
  private:
   std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+// What a thread is to stop by, for as long as the scope lives; the innermost scope counts. Every call of the library
+// asks:
+//   const StopScope scope(source.token());
+//   heed::embed(model, texts);      // throws cancelled soon after source.request_stop()
+class StopScope {
+ public:
+  explicit StopScope(StopToken token) : outer_(std::exchange(slot(), std::move(token))) {}
+  ~StopScope() { slot() = std::move(outer_); }
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+  static const StopToken& current() { return slot(); }
+
+ private:
+  static StopToken& slot() {
+    thread_local StopToken token;
+    return token;
+  }
+  StopToken outer_;
 };
 
 }  // namespace heed

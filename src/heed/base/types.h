@@ -19,7 +19,7 @@ inline constexpr int kMaxRank = 8;
 // gelu is the exact one (x times the normal distribution function); gelu_tanh its tanh form.
 enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid };
 
-enum class Pooling { sum, mean, max };
+enum class PoolKind { sum, mean, max };
 
 // Which random numbers a dropout draws.
 struct DropoutKey {

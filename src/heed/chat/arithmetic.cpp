@@ -113,7 +113,7 @@ bool is_list_or_tuple(const Value& value) {
 }
 
 // a + b of two texts, two lists or two tuples.
-Value joined(Evaluator& evaluator, const Value& a, const Value& b) {
+Value concatenated(Evaluator& evaluator, const Value& a, const Value& b) {
   if (a.text() && b.text()) {
     evaluator.budget().spend_bytes(a.text()->size() + b.text()->size());
     return *a.text() + *b.text();
@@ -135,7 +135,7 @@ Value arithmetic(Evaluator& evaluator, const std::string& operation, const Value
   if (a.whole() && b.whole()) return whole_result(operation, *a.whole(), *b.whole());
   if (a.number() && b.number()) return real_result(operation, *a.number(), *b.number());
   if (formats) return percent_format(evaluator, *a.text(), b);
-  if (operation == "+") return joined(evaluator, a, b);
+  if (operation == "+") return concatenated(evaluator, a, b);
   const bool repeats = operation == "*";
   if (repeats && b.whole() && (a.text() || is_list_or_tuple(a))) return repeated(evaluator, a, *b.whole());
   if (repeats && a.whole() && (b.text() || is_list_or_tuple(b))) return repeated(evaluator, b, *a.whole());

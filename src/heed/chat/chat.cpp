@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "heed/base/join.h"
 #include "heed/chat/text.h"
 
 namespace heed::chat {
@@ -81,9 +82,7 @@ const ChatTemplate& ChatTemplates::choose(const ChatRequest& request) const {
   if (name.empty()) name = !request.tools.is_null() && templates_.count("tool_use") ? "tool_use" : "default";
   const auto found = templates_.find(name);
   if (found != templates_.end()) return found->second;
-  std::string known;
-  for (const std::string& each : names()) known += (known.empty() ? "" : ", ") + each;
-  fail(ErrorKind::invalid_argument, "there is no chat template \"", name, "\"; the model has: ", known);
+  fail(ErrorKind::invalid_argument, "there is no chat template \"", name, "\"; the model has: ", join(names(), ", "));
 }
 
 RenderedChat ChatTemplates::render(const ChatRequest& request) const {

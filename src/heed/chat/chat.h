@@ -28,9 +28,11 @@ class ChatTemplates {
   ChatTemplates(std::vector<ChatTemplate> templates, OrderedJson special_tokens);
 
   // chat_template.jinja and additional_chat_templates/, else chat_template of tokenizer_config.json, else
-  // chat_template.json; special tokens from tokenizer_config.json and special_tokens_map.json. Throws not_found, with
-  // what to do, if there is no template.
-  static ChatTemplates from_folder(const std::filesystem::path& folder);
+  // chat_template.json; special tokens from tokenizer_config.json and special_tokens_map.json, or `usual_tokens` where
+  // there is no tokenizer_config.json. Throws not_found, with what to do, if there is no template. `template_file`, if
+  // it is given, is the template instead of all those.
+  static ChatTemplates from_folder(const std::filesystem::path& folder, const std::filesystem::path& template_file = {},
+                                   const OrderedJson& usual_tokens = OrderedJson::object());
 
   // Throws invalid_argument for what HuggingFace refuses, and what ChatTemplate::render throws. With
   // continue_final_message, `generated` is empty.

@@ -91,16 +91,22 @@ OrderedJson special_tokens_of(const OrderedJson& settings, const fs::path& folde
 
 }  // namespace
 
-ChatTemplates ChatTemplates::from_folder(const fs::path& folder) {
+ChatTemplates ChatTemplates::from_folder(const fs::path& folder, const fs::path& template_file,
+                                         const OrderedJson& usual_tokens) {
   const fs::path config = folder / "tokenizer_config.json", processor = folder / "chat_template.json";
   const OrderedJson settings = read_object(config);
-  auto templates = from_jinja_files(folder);
+  std::vector<ChatTemplate> templates;
+  if (!template_file.empty()) {
+    templates.emplace_back(read_file(template_file, kMostTemplateBytes), "default");
+  } else {
+    templates = from_jinja_files(folder);
+  }
   if (templates.empty()) templates = from_settings(settings, config);
   if (templates.empty()) templates = from_settings(read_object(processor), processor);
   HEED_CHECK_AS(not_found, !templates.empty(), folder.string(),
                 ": the model has no chat template. Put one beside its other files as chat_template.jinja, or take a "
                 "model that was trained for chats: those have chat_template in tokenizer_config.json");
-  return {std::move(templates), special_tokens_of(settings, folder)};
+  return {std::move(templates), fs::exists(config) ? special_tokens_of(settings, folder) : usual_tokens};
 }
 
 }  // namespace heed::chat

@@ -28,7 +28,7 @@ class Loop final : public Object, public std::enable_shared_from_this<Loop> {
   std::optional<Value> attribute(Evaluator& evaluator, std::string_view name) override;
 
  private:
-  // Takes items until there are `count`; whether there are so many.
+  // Takes items until there are `count`; whether there are that many.
   bool has(std::size_t count);
   std::size_t count_all();
   Value cycle(const Arguments& arguments) const;

@@ -48,7 +48,7 @@ BatchPlan::BatchPlan(std::span<const std::uint32_t> lengths, const BatchRules& r
                      std::int64_t epoch)
     : order_(first_order(lengths.size(), rules.shuffle, seed, epoch)) {
   HEED_CHECK(rules.tokens > 0 && rules.sequences >= 0, "[BatchPlan] at most ", rules.tokens, " tokens and ",
-             rules.sequences, " sequences a batch");
+             rules.sequences, " sequences per batch");
   const bool mixed = rules.shuffle && rules.by_length;
   if (mixed) sort_chunks(order_, lengths, rules);
   for (std::size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
@@ -61,7 +61,7 @@ BatchPlan::BatchPlan(std::span<const std::uint32_t> lengths, const BatchRules& r
     ranges_.push_back({begin, end});
   }
   if (!mixed) return;
-  // Batches of like length were made side by side; training takes them in random order.
+  // Batches of similar length were made side by side; training takes them in random order.
   const auto random = permutation(batches(), seed, stream_id("batches", epoch));
   std::vector<Range> shuffled;
   shuffled.reserve(ranges_.size());

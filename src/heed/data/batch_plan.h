@@ -12,7 +12,7 @@ struct BatchRules {
   std::int64_t tokens = 2048;  // most of a batch; a longer sample gets one of its own
   std::int64_t sequences = 0;  // most samples of a batch; 0: no limit
   bool shuffle = true;         // else the order of the data
-  bool by_length = true;       // neighbours of like length, within chunks of many batches
+  bool by_length = true;       // neighbours of similar length, within chunks of many batches
 };
 
 class BatchPlan {

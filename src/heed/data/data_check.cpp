@@ -8,6 +8,7 @@
 #include "heed/base/error.h"
 #include "heed/base/random.h"
 #include "heed/base/utf8.h"
+#include "heed/data/conversation.h"
 #include "heed/text/unicode.h"
 
 namespace heed {
@@ -44,6 +45,9 @@ std::string input_of(const Row& row) {
   for (const double number : row.numbers) input += kBorder + std::to_string(std::bit_cast<std::uint64_t>(number));
   for (const auto& file : row.files) input += kBorder + file.string();
   for (const std::string& item : row.items) input += kBorder + item;
+  if (!row.messages.empty()) {
+    for (const std::string& text : conversation_texts(row.messages)) input += kBorder + plain(text);
+  }
   return input;
 }
 
@@ -72,6 +76,9 @@ std::size_t length_of(const Row& row) {
   std::size_t length = words_in(row.text) + row.numbers.size() + row.files.size() + row.items.size();
   if (row.pair) length += words_in(*row.pair);
   for (const std::string& text : row.texts) length += words_in(text);
+  if (!row.messages.empty()) {
+    for (const std::string& text : conversation_texts(row.messages)) length += words_in(text);
+  }
   return length;
 }
 

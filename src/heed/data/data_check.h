@@ -19,7 +19,7 @@ struct DataCheckOptions {
   std::function<void(double)> progress{};           // told the share done, 0 to 1
 };
 
-// So many rows of a kind, and where the first few are.
+// How many rows of a kind there are, and where the first few are.
 struct Findings {
   std::size_t count = 0;
   std::vector<std::string> examples{};  // "file:12 is file:3"

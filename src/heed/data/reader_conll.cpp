@@ -1,4 +1,4 @@
-// Sentences in columns, a word a line, ended by a blank line: CoNLL (columns by number) and CoNLL-U.
+// Sentences in columns, one word per line, ended by a blank line: CoNLL (columns by number) and CoNLL-U.
 #include <algorithm>
 #include <cctype>
 

@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
+#include "heed/data/conversation.h"
 #include "heed/data/reader_formats.h"
 
 namespace heed::detail {
@@ -73,6 +74,11 @@ class JsonLinesReader : public FileReader {
     const bool text = needs(RowField::text), words = needs(RowField::words), answers = needs(RowField::answers);
     add(RowField::text, columns.text, {answers ? "question" : "text"});
     add(RowField::pair, columns.pair, {answers ? "context" : "text_pair"}, text);
+    chats_ = source.chats && text && columns.text.empty();
+    if (chats_) {
+      fields_[RowField::text].names.emplace_back("prompt");
+      if (columns.pair.empty()) fields_[RowField::pair].names.emplace_back("completion");
+    }
     add(RowField::texts, columns.texts, {"texts"});
     add(RowField::words, columns.words, {"words"});
     add(RowField::labels, columns.label, {words ? "tags" : "label"}, true);
@@ -96,17 +102,16 @@ class JsonLinesReader : public FileReader {
     row.file = file_.name();
     row.line = file_.line_number(begin);
     if (const auto [value, name] = find(object, id_, where); value) row.id = label_text(*value, name, where);
-    take(object, RowField::text, row.text, where);
-    take(object, RowField::pair, row.pair, where);
+    read_messages(line, object, where, row);
+    if (row.messages.empty()) {
+      take(object, RowField::text, row.text, where);
+      take(object, RowField::pair, row.pair, where);
+    }
     take(object, RowField::texts, row.texts, where);
     take(object, RowField::score, row.score, where);
     take(object, RowField::numbers, row.numbers, where);
     if (const auto [value, name] = find(object, RowField::items, where); value) {
       row.items = label_list(json_as<std::vector<Json>>(*value, name, where), name, where);
-    }
-    if (const auto [value, name] = find(object, RowField::messages, where); value) {
-      HEED_CHECK_AS(bad_format, value->is_array(), where, ": ", name, " is ", json_kind(*value), ", expected a list");
-      row.messages = value->dump();
     }
     read_files(object, where, row);
     if (fields_.contains(RowField::words)) {
@@ -158,6 +163,17 @@ class JsonLinesReader : public FileReader {
     if (const auto [value, name] = find(object, field, where); value) into = json_as<T>(*value, name, where);
   }
 
+  void read_messages(std::string_view line, const Json& object, const std::string& where, Row& row) const {
+    const auto needed = fields_.find(RowField::messages);
+    if (needed == fields_.end() && !chats_) return;
+    row.messages = read_conversation(line, object, source_.columns.messages, where);
+    HEED_CHECK_AS(bad_format, needed == fields_.end() || !row.messages.empty(), where, ": ", needed->second.names[0],
+                  " is missing");
+    const auto has = [&](const char* name) { return json_find(object, name, where) != nullptr; };
+    HEED_CHECK_AS(bad_format, !row.messages.empty() || !chats_ || has("text") || has("prompt"), where,
+                  ": has neither text, messages, conversations, instruction nor prompt");
+  }
+
   void read_labels(const Json& object, const std::string& where, Row& row) const {
     const auto [value, name] = find(object, RowField::labels, where);
     if (!value) return;
@@ -207,6 +223,7 @@ class JsonLinesReader : public FileReader {
   const DataSource source_;
   std::map<RowField, Field> fields_;  // those to take
   Field id_;
+  bool chats_ = false;  // rows may be conversations instead of texts
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/data/reader_formats.h"
 #include "heed/data/table_rows.h"
 
@@ -43,7 +44,7 @@ class TableReader : public FileReader {
   }
 
  private:
-  // Where a field is; `taken` if the table has it even when nobody needs it.
+  // Where a field is; `taken` if the table has it even when it is not needed.
   std::optional<std::size_t> find(const std::string& column, const std::vector<std::string>& usual, RowField field,
                                   bool taken) const {
     const bool needed = source_.needs.contains(field);
@@ -59,11 +60,10 @@ class TableReader : public FileReader {
       if (const auto number = column_number(wanted); number && *number < rows_.width()) return number;
     }
     if (column.empty() && !needed) return {};
-    std::string known;
-    for (const std::string& name : rows_.names()) known += (known.empty() ? ": " : ", ") + name;
     const bool other = rows_.width() == 1 && rows_.first_line().find_first_of(",;\t|") != std::string_view::npos;
     fail(ErrorKind::invalid_argument, file_.name(), ": has no column \"", column.empty() ? usual[0] : column,
-         "\" among its ", rows_.width(), known, "; set the column to a name or a number from 0",
+         "\" among its ", rows_.width(), rows_.names().empty() ? "" : ": ", join(rows_.names(), ", "),
+         "; set the column to a name or a number from 0",
          other ? ", or the separator of columns (data.separator, --separator)" : "");
   }
 

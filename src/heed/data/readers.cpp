@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/base/utf8.h"
 #include "heed/data/gzip.h"
 #include "heed/data/reader_formats.h"
@@ -18,7 +19,7 @@ struct Format {
   std::string_view name;
   std::vector<std::string_view> extensions;
   RowFields fields;  // what its rows can have
-  RowFields usual;   // what is needed if nobody says
+  RowFields usual;   // what is needed by default
   std::unique_ptr<RowReader> (*open)(const DataSource&);
 };
 
@@ -45,16 +46,15 @@ const std::vector<Format>& formats() {
 const Format& format_of(const DataSource& source) {
   using detail::is_gzip;
   const std::string extension = (is_gzip(source.file) ? source.file.stem() : source.file).extension().string();
-  std::string known;
   for (const Format& format : formats()) {
     if (source.format.empty() ? std::ranges::count(format.extensions, extension) > 0 : format.name == source.format) {
       return format;
     }
-    known += (known.empty() ? "" : &format == &formats().back() ? " or " : ", ") + std::string(format.name);
   }
   HEED_CHECK(!source.format.empty(), source.file.string(), ": the extension \"", extension,
-             "\" does not tell the format; set it to ", known);
-  fail(ErrorKind::invalid_argument, source.file.string(), ": the format is \"", source.format, "\", expected ", known);
+             "\" does not tell the format; set it to ", data_formats());
+  fail(ErrorKind::invalid_argument, source.file.string(), ": the format is \"", source.format, "\", expected ",
+       data_formats());
 }
 
 // "jsonl, conll or conllu": those whose rows can have the field.
@@ -63,14 +63,14 @@ std::string formats_with(RowField field) {
   for (const Format& format : formats()) {
     if (format.fields.contains(field)) names.push_back(format.name);
   }
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + std::string(names[i]);
-  }
-  return list;
+  return join_or(names);
 }
 
 }  // namespace
+
+std::string data_formats() {
+  return join_or(formats(), &Format::name);
+}
 
 bool RowReader::next(Row& row) {
   for (;;) {

@@ -28,18 +28,20 @@ struct Columns {
   std::string answers{};   // "answers": {"text": [..], "answer_start": [..]}
   std::string files{};     // "files": a list; "file", "image" or "audio"
   std::string items{};     // "items": a list
-  std::string messages{};  // "messages": a list
+  std::string messages{};  // "messages": a list; or what data/conversation.h knows
   std::string id{};        // "id"
 };
 
 struct DataSource {
   std::filesystem::path file{};
-  // document, lines, tsv, csv, jsonl, conll, conllu or squad; "": by the extension (.txt, .tsv, .csv, .jsonl, .conll or
-  // .bio, .conllu, .json).
+  // One of data_formats(); "": by the extension (.txt, .tsv, .csv, .jsonl, .conll or .bio, .conllu, .json).
   std::string format{};
   // What every row must have. Beyond that a reader takes columns that are set, labels, and with a text a pair and a
   // score. Default: words and labels for conll and conllu; text, pair and answers for squad; else text.
   RowFields needs{};
+  // jsonl: where a text is needed and no column is set for it, a row may be a conversation (data/conversation.h), or a
+  // "prompt" with its "completion", which are text and pair.
+  bool chats = false;
   Columns columns{};
   bool header = true;        // tsv, csv: the first row names the columns
   bool label_first = false;  // lines: "label text", separated by a space or a tab
@@ -83,6 +85,9 @@ class RowReader {
   BadRows bad_rows_;
   std::uint64_t counted_to_ = 0;  // positions before it are counted
 };
+
+// "document, lines, ... or squad": what DataSource::format may be.
+std::string data_formats();
 
 // Throws not_found, and invalid_argument for a format that cannot give what is needed and for a column that does not
 // fit or that the header lacks.

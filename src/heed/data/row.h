@@ -31,10 +31,11 @@ struct Row {
   std::vector<double> numbers{};               // a series
   std::vector<AnswerSpan> answers{};           // none: the context does not answer the question
   std::vector<std::filesystem::path> files{};  // images, sound; relative names begin at the data file's folder
-  std::string messages{};                      // a conversation: a JSON list of {"role", "content"}
-  std::vector<std::string> items{};            // item ids: the history of a recommender's user
-  std::string id{};                            // of a question, else ""
-  bool continues = false;                      // a piece of a text that goes on in the next row
+  // A conversation: a JSON list of {"role", "content"}, or {"messages": that list, "tools": a list}.
+  std::string messages{};
+  std::vector<std::string> items{};  // item ids: the history of a recommender's user
+  std::string id{};                  // of a question, else ""
+  bool continues = false;            // a piece of a text that goes on in the next row
   std::string file{};
   std::size_t line = 0;  // where the row begins, from 1; of SQuAD files the number of the question
 

@@ -29,7 +29,7 @@ class TableRows {
   void seek(std::uint64_t position) { file_.seek(std::max(position, body_)); }
 
   // The next row; false at the end. Blank lines are passed over. Throws bad_format, and then is past the row, or past
-  // its first line if nobody knows where it ends.
+  // its first line if its end is not known.
   bool next(TableRow& row);
 
  private:

@@ -1,7 +1,7 @@
 // The batching queue: many callers push jobs, workers take batches of jobs that can run together.
 //
-// Bounded: at most `limit` tokens wait. Fair: callers take turns, so whoever floods the queue waits behind its own
-// jobs. A caller's jobs of one group run in the order they came. A job that is told to stop before it runs ends as
+// Bounded: at most `limit` tokens wait. Fair: callers take turns, so a caller that floods the queue waits behind its
+// own jobs. A caller's jobs of one group run in the order they came. A job that is told to stop before it runs ends as
 // cancelled when a worker comes upon it; until then it takes up room.
 #pragma once
 

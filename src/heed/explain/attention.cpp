@@ -27,12 +27,12 @@ double TextAttention::mean_entropy(std::int64_t layer, std::int64_t head) const 
 }
 
 TextAttention attention_of(const LoadedModel& model, const text::Encoding& encoding,
-                           const AttentionRecord::UseWeights& use) {
+                           const AttentionRecord::UseWeights& use, bool with_states) {
   HEED_CHECK(encoding.size() > 0, "[attention_of] the text has no tokens");
   const NoGrad no_grad;
   AttentionRecord record(use);
   const Inputs inputs = pack_encodings(std::span(&encoding, 1), model.model().info());
-  ModelOutput output = model.model().forward(inputs, Context::watched_by(record));
+  ModelOutput output = model.model().forward(inputs, Context::watched_by(record), with_states);
   return {record.layers(), std::move(output)};
 }
 

@@ -20,9 +20,9 @@ struct TextAttention {
   double mean_entropy(std::int64_t layer, std::int64_t head) const;
 };
 
-// `use` is called for each head with its whole matrix.
+// `use` is called for each head with its whole matrix. The output has the hidden states of all layers if asked for.
 TextAttention attention_of(const LoadedModel& model, const text::Encoding& encoding,
-                           const AttentionRecord::UseWeights& use = {});
+                           const AttentionRecord::UseWeights& use = {}, bool with_states = false);
 
 // Attention roll-out (Abnar and Zuidema 2020): what reaches a token through all layers if every layer passes on half
 // by its residual and half by the mean of its heads. R = (A_L + I)/2 ... (A_1 + I)/2. Fed with matrices layer by layer.

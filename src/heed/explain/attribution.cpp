@@ -30,12 +30,12 @@ struct Path {
 
 Path path_of(const LoadedModel& model, const text::Encoding& encoding, const std::optional<std::int32_t>& padding) {
   const NoGrad no_grad;
-  const Embedding& words = model.model().backbone()->words();
+  const Backbone& words = *model.model().backbone();
   const Inputs input = repeated_input(model, encoding, 1);
-  const Tensor to = words.forward(input.ids.values);
+  const Tensor to = words.word_vectors(input.ids.values);
   Tensor from = to.clone();
   const std::int64_t width = to.size(1);
-  const std::vector<float> nothing = padding ? words.forward(Tensor::from({*padding}, {1})).to_vector<float>()
+  const std::vector<float> nothing = padding ? words.word_vectors(Tensor::from({*padding}, {1})).to_vector<float>()
                                              : std::vector<float>(static_cast<std::size_t>(width), 0);
   for (std::size_t t = 0; t < encoding.size(); ++t) {
     if (encoding.special_mask[t]) continue;

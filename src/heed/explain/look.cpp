@@ -4,6 +4,7 @@
 
 #include "heed/attention/attend.h"
 #include "heed/base/error.h"
+#include "heed/tasks/generate.h"
 
 namespace heed {
 namespace {
@@ -26,6 +27,19 @@ ClassifierEvidence evidence_of(const LoadedModel& model, const TextInput& input,
   return found;
 }
 
+// The text, and what the model writes after it.
+void read_and_write(const LoadedModel& model, const TextInput& input, const LookOptions& options, Look& look) {
+  HEED_CHECK(!input.pair, "[look_at] a pair of texts for a model that writes on after one");
+  std::vector<std::int32_t> ids = read_text(model, input).encoding.ids;
+  if (!options.generation.empty()) {
+    const WrittenText written = std::move(generate_texts(model, {input.text}, options.generation).front().front());
+    ids = written.prompt;
+    look.written_from = ids.size();
+    for (const WrittenToken& token : written.tokens) ids.push_back(token.token);
+  }
+  look.text = read_tokens(model, ids);
+}
+
 void check_full(const LookOptions& options, const PageLayout& layout, std::int64_t layers, std::int64_t heads) {
   for (const auto& [layer, head] : options.full) {
     HEED_CHECK(layer >= 0 && layer < layers && head >= 0 && head < heads, "[look_at] head ", head + 1, " of layer ",
@@ -43,7 +57,15 @@ PageLayout layout_of(const TextAttention& attention) {
 }
 
 Look look_at(const LoadedModel& model, const TextInput& input, const LookOptions& options) {
-  Look look{.text = read_text(model, input)};
+  Look look;
+  const bool writes = model.supports(generate_task().name);
+  HEED_CHECK(writes || options.generation.empty(), "[look_at] ", model.model().info().model_type,
+             " does not write texts");
+  if (writes) {
+    read_and_write(model, input, options, look);
+  } else {
+    look.text = read_text(model, input);
+  }
   const auto tokens = static_cast<std::int64_t>(look.text.tokens.size());
   const ModelInfo& info = model.model().info();
   const PageLayout layout(tokens, info.attention_layers * info.heads, AttentionSummary().links);
@@ -60,8 +82,14 @@ Look look_at(const LoadedModel& model, const TextInput& input, const LookOptions
       look.full[{tap.layer, tap.head}] = packed_map(weights, 1);
     }
   };
-  look.attention = attention_of(model, look.text.encoding, options.maps || rollout ? use : nullptr);
-  if (rollout) look.rollout = rollout->row(0);
+  look.attention = attention_of(model, look.text.encoding, options.maps || rollout ? use : nullptr, writes);
+  // To the first token nothing but itself comes where none looks ahead: there the last one is asked.
+  if (rollout) look.rollout = rollout->row(writes ? tokens - 1 : 0);
+  if (writes) {
+    const std::size_t count = look.text.tokens.size(), most = kMostExplained;
+    look.expected = expected_tokens(model, look.text.encoding, look.attention.output,
+                                    std::max<std::size_t>(1, count > most ? count - most : 1), options.alternatives);
+  }
   if (short_enough && model.model().head() == HeadKind::sequence_classification) {
     look.evidence = evidence_of(model, input, look.text, options);
   }

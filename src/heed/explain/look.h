@@ -1,4 +1,5 @@
-// All that can be shown of how a model read one text: attention, and for classifiers what changes the score.
+// All that can be shown of how a model read one text: attention; for classifiers what changes the score; for language
+// models what was expected at each place.
 #pragma once
 
 #include <map>
@@ -7,6 +8,7 @@
 
 #include "heed/explain/attention.h"
 #include "heed/explain/attribution.h"
+#include "heed/explain/expected_tokens.h"
 #include "heed/explain/packed.h"
 #include "heed/tasks/classify.h"
 
@@ -18,6 +20,10 @@ struct LookOptions {
   std::vector<std::pair<std::int64_t, std::int64_t>> full{};
   IntegratedGradientsOptions gradients{};
   std::size_t labels = 5;  // of a classifier, the best, whose evidence is computed; each costs as much as the first
+  // What a language model is to write after the text before it is looked at, by options of docs/generation.md as JSON;
+  // "": nothing.
+  std::string generation{};
+  std::size_t alternatives = 5;  // of a language model, the likeliest tokens of each place
 };
 
 // What the logit of one label rests on.
@@ -40,8 +46,11 @@ struct Look {
   TextAttention attention{};
   std::vector<std::string> maps{};  // packed, of every head, layer by layer; empty if not asked for
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> full{};
-  std::vector<double> rollout{};                 // to the first token; empty for texts above kMostExplained tokens
+  std::vector<double>
+      rollout{};  // to the first token, of language models the last; empty for texts above kMostExplained tokens
   std::optional<ClassifierEvidence> evidence{};  // of classifiers; not for texts above kMostExplained tokens
+  std::size_t written_from = 0;                  // the first token that the model wrote itself; 0: it wrote none
+  std::vector<ExpectedToken> expected{};  // of language models, from the second token on; the last kMostExplained
 };
 
 // Occlusion and roll-out take time that grows with the square and the cube of the length.

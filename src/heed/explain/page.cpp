@@ -106,6 +106,23 @@ Json evidence_json(const ClassifierEvidence& found, const ReadText& text) {
   return evidence;
 }
 
+Json expected_json(const std::vector<ExpectedToken>& tokens) {
+  Json list = Json::array();
+  for (const ExpectedToken& token : tokens) {
+    Json best = Json::array(), layers = Json::array();
+    for (const Guess& guess : token.alternatives) best.push_back({guess.text, rounded(guess.probability)});
+    for (std::size_t i = 0; i < token.layers.size(); ++i) {
+      layers.push_back({token.layers[i].text, rounded(token.layers[i].probability), rounded(token.own[i])});
+    }
+    list.push_back({{"place", token.place},
+                    {"probability", rounded(token.probability)},
+                    {"rank", token.rank},
+                    {"best", best},
+                    {"layers", layers}});
+  }
+  return list;
+}
+
 Json look_json(const Look& look, const PageLayout& layout, const std::string& model) {
   Json entropy = Json::array();
   for (std::int64_t layer = 0; layer < look.attention.layer_count(); ++layer) {
@@ -130,6 +147,10 @@ Json look_json(const Look& look, const PageLayout& layout, const std::string& mo
         look.text.tokens.size() > kMostExplained
             ? "Gradients and occlusion are computed for texts of at most " + std::to_string(kMostExplained) + " tokens."
             : std::string("This model is not a text classifier: there is no score whose reasons could be asked for.");
+  }
+  if (!look.expected.empty()) {
+    data["expected"] = expected_json(look.expected);
+    data["writtenFrom"] = look.written_from;
   }
   if (!look.rollout.empty()) data["rollout"] = rounded_list(look.rollout);
   return data;

@@ -23,7 +23,7 @@ Score label_score(const LoadedModel& model, std::size_t label) {
 }
 
 Score cosine_score(const LoadedModel& model, const EmbedPlan& plan, const Tensor& vector) {
-  const std::int64_t width = model.model().info().hidden_size;
+  const std::int64_t width = model.model().info().vector_size();
   HEED_CHECK(vector.shape() == Shape({width}), "[cosine_score] vector ", vector.shape(), ", expected [", width, "]");
   // x / |x| is rms_norm(x) / sqrt(C).
   constexpr double kEpsilon = 1e-24;

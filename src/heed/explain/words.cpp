@@ -1,6 +1,9 @@
 #include "heed/explain/words.h"
 
+#include <cctype>
+
 #include "heed/base/error.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {
@@ -39,6 +42,34 @@ ReadText read_text(const LoadedModel& model, const TextInput& input, std::size_t
     if (word.text.empty()) word.text = read.tokens[word.first];
   }
   return read;
+}
+
+ReadText read_tokens(const LoadedModel& model, std::span<const std::int32_t> ids) {
+  const text::Tokenizer& tokenizer = model.tokenizer();
+  ReadText read;
+  for (const std::int32_t id : ids) {
+    const bool special = tokenizer.is_special(id);
+    read.encoding.append_special(id, 0);
+    read.encoding.special_mask.back() = special ? 1 : 0;
+    const std::string shown = token_text(tokenizer, id);
+    const bool goes_on = !read.words.empty() && !special && !read.words.back().special && !shown.empty() &&
+                         std::isalnum(static_cast<unsigned char>(shown.front()));
+    if (goes_on) {
+      ++read.words.back().count;
+      read.words.back().text += shown;
+    } else {
+      read.words.push_back({.first = read.tokens.size(), .text = shown, .special = special});
+    }
+    read.tokens.push_back(shown);
+  }
+  return read;
+}
+
+std::string token_text(const text::Tokenizer& tokenizer, std::int32_t id) {
+  const std::string bytes = tokenizer.bytes_of(id);
+  if (!bytes.empty() && !utf8_find_invalid(bytes)) return bytes;
+  const auto token = tokenizer.id_to_token(id);  // half a character, or nothing that is written
+  return token ? std::string(*token) : "";
 }
 
 std::vector<double> sums_of_words(std::span<const double> tokens, std::span<const TextWord> words) {

@@ -27,6 +27,11 @@ struct ReadText {
 // Encoded and cut as the model does it; at `max_tokens`, if they are not 0.
 ReadText read_text(const LoadedModel& model, const TextInput& input, std::size_t max_tokens = 0);
 
+// Tokens of a language model as they stand in a text: " the", not "Ġthe". A token that begins with a letter goes on
+// with the word before it.
+ReadText read_tokens(const LoadedModel& model, std::span<const std::int32_t> ids);
+std::string token_text(const text::Tokenizer& tokenizer, std::int32_t id);
+
 // One sum per word.
 std::vector<double> sums_of_words(std::span<const double> tokens, std::span<const TextWord> words);
 

@@ -6,7 +6,7 @@ namespace heed {
 namespace {
 
 // Fields that do not change which tokens come out of heed's loop: outputs that HuggingFace collects, how it keeps keys
-// and values, compiles and drafts, tokens for whoever makes the prompt, and notes.
+// and values, compiles and drafts, tokens for the code that makes the prompt, and notes.
 constexpr std::string_view kHarmless[] = {"_commit_hash",
                                           "_from_model_config",
                                           "assistant_confidence_threshold",

@@ -22,7 +22,7 @@ const Decodes& decodes_of(const Model& model) {
 Tensor logits_of(const Model& model, const Tensor& hidden, const std::vector<std::int64_t>& rows,
                  const Context& context) {
   const auto count = static_cast<std::int64_t>(rows.size());
-  const Tensor logits = model.logits_of_rows(embedding(hidden, Tensor::from(rows, {count})), context);
+  const Tensor logits = model.logits_of_rows(take_rows(hidden, Tensor::from(rows, {count})), context);
   const std::int64_t vocabulary = model.info().vocab_size;
   HEED_CHECK(logits.dtype() == DType::f32 && logits.rank() == 2 && logits.size(1) == vocabulary, "[Generator] scores ",
              logits.shape(), " of the head, expected [", count, ", ", vocabulary, "] of f32");
@@ -30,6 +30,9 @@ Tensor logits_of(const Model& model, const Tensor& hidden, const std::vector<std
 }
 
 constexpr std::int64_t kScoredRows = 64;  // of a prompt, at once: a row is the whole vocabulary
+
+// A prompt waits for another one that is being read if so many more of its tokens will be known then.
+constexpr std::int64_t kTokensWorthWaiting = 32;
 
 }  // namespace
 
@@ -51,7 +54,12 @@ struct Generator::Part {
 };
 
 Generator::Generator(const Model& model, const text::Tokenizer* tokenizer, const GeneratorOptions& options)
-    : model_(model), decodes_(decodes_of(model)), tokenizer_(tokenizer), options_(options), state_(decodes_.start()) {
+    : model_(model),
+      decodes_(decodes_of(model)),
+      tokenizer_(tokenizer),
+      options_(options),
+      state_(decodes_.start()),
+      prompts_(decodes_.start(), options.prompt_cache_bytes) {
   HEED_CHECK(options.prompt_chunk >= 1, "[Generator] prompt_chunk is ", options.prompt_chunk, ", expected at least 1");
 }
 
@@ -83,6 +91,16 @@ void Generator::cancel(std::int64_t request) {
   for (Live& live : live_) live.cancelled = live.cancelled || live.id == request;
 }
 
+void Generator::clear() {
+  std::int64_t sequence = 0;
+  for (const Live& live : live_) {
+    keep(live, sequence);
+    sequence += live.rows;
+  }
+  live_.clear();
+  state_.reorder({});
+}
+
 std::vector<GenerateResult> Generator::step(const Context& context) {
   const NoGrad no_grad;
   end_in_time();
@@ -106,20 +124,58 @@ void Generator::end_in_time() {
   }
 }
 
-// What each request feeds. Those that join share the chunk, first come, first served.
+// Whether what is known of its prompt is what reading it would give: scores of the prompt need all hidden states, and
+// positions may depend on the length of the prompt.
+bool Generator::shares(const Live& live) const {
+  return options_.prompt_cache_bytes > 0 && !live.request.score_prompt && live.prompt_length() <= state_.fixed_length();
+}
+
+// Whether a prompt that begins alike is being read.
+bool Generator::waits(const Live& live) const {
+  if (!shares(live)) return false;
+  const std::int64_t known = prompts_.known(live.request.prompt);
+  return std::ranges::any_of(live_, [&](const Live& other) {
+    if (other.rows == 0 || !other.is_reading() || other.prompt_length() > state_.fixed_length()) return false;
+    const std::int64_t common = common_length(other.request.prompt, live.request.prompt);
+    return other.fed < common && common - known >= kTokensWorthWaiting;
+  });
+}
+
+void Generator::join(Live& live) {
+  if (shares(live)) {
+    live.fed = prompts_.join(live.request.prompt, state_);
+  } else {
+    state_.add_sequences(1);
+  }
+  state_.expect(state_.sequences() - 1, live.prompt_length());
+  live.rows = 1;
+  live.read.assign(live.request.prompt.begin(), live.request.prompt.begin() + live.fed);
+  live.result.known_tokens = live.fed;
+}
+
+// What each request feeds. Those that join share the chunk, first come, first served, but for those that wait.
 std::vector<Generator::Part> Generator::plan() {
   std::vector<Part> parts;
   std::int64_t room = options_.prompt_chunk, begin = 0;
-  for (Live& live : live_) {
+  auto waiting = live_.end();  // the first that does
+  for (auto each = live_.begin(), next = each; each != live_.end(); each = next) {
+    next = std::next(each);
+    Live& live = *each;
+    if (live.rows == 0) {
+      if (room == 0) break;  // none after it has joined
+      if (waits(live)) {
+        if (waiting == live_.end()) waiting = each;
+        continue;
+      }
+      join(live);
+      if (waiting != live_.end()) live_.splice(waiting, live_, each);
+    }
     Part part{.live = &live, .begin = begin};
     if (live.is_reading()) {
       const std::int64_t count = std::min(room, live.prompt_length() - live.fed);
-      if (count == 0) break;  // none after it has joined
       room -= count;
       const auto first = live.request.prompt.begin() + live.fed;
       part.tokens.emplace_back(first, first + count);
-      if (live.rows == 0) state_.add_sequences(1);  // a cache of prompts would fork one that begins alike
-      live.rows = 1;
     } else {
       for (const Feed& feed : live.search->next()) part.tokens.push_back({feed.token});
     }
@@ -176,12 +232,28 @@ void Generator::score_prompt(const Part& part, const Tensor& hidden, const Conte
   }
 }
 
+// Notes what a request read in this step. `sequence` is its first in the state.
+void Generator::remember(Live& live, const Part& part, std::int64_t sequence) {
+  live.forked = live.forked || part.tokens.size() > 1;
+  if (live.forked) return;
+  live.read.insert(live.read.end(), part.tokens[0].begin(), part.tokens[0].end());
+  if (live.is_reading()) keep(live, sequence);
+}
+
+// What it read, for others. `sequence` is its own in the state.
+void Generator::keep(const Live& live, std::int64_t sequence) {
+  if (live.rows == 0 || live.forked || live.prompt_length() > state_.fixed_length()) return;
+  prompts_.keep(live.read, state_, sequence);
+}
+
 void Generator::advance(const std::vector<Part>& parts, const Tensor& logits) {
   std::vector<std::pair<Live*, std::int64_t>> waiting;  // for scores from this row on
-  std::int64_t row = 0;
+  std::int64_t row = 0, sequence = 0;
   for (const Part& part : parts) {
     Live& live = *part.live;
     const bool goes_on = part.needs_scores();
+    remember(live, part, sequence);
+    sequence += std::ssize(part.tokens);
     if (part.ends_prompt() && !goes_on) live.search->finish(FinishReason::length);
     if (live.is_reading()) live.fed += part.count();
     if (!goes_on) continue;
@@ -220,6 +292,7 @@ std::vector<GenerateResult> Generator::settle() {
     const std::int64_t first = base;
     base += live.rows;
     if (live.result.error || live.search->done()) {
+      keep(live, first);
       if (!live.result.error) live.result.generations = live.search->results();
       done.push_back(std::move(live.result));
       each = live_.erase(each);

@@ -46,7 +46,7 @@ struct GenerateOptions {
   // What no field says alone: beams and groups that do not fit, several answers of a greedy search. Throws
   // invalid_argument.
   void check() const;
-  // Of the whole sequence, for a prompt of so many tokens.
+  // Of the whole sequence, for a prompt of this many tokens.
   std::int64_t length_limit(std::int64_t prompt_length) const;
 };
 

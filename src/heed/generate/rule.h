@@ -86,7 +86,7 @@ Rule forced_tokens(std::vector<TokenId> tokens, std::int64_t length);
 using AllowedTokens = std::function<std::vector<TokenId>(std::span<const TokenId> ids)>;
 Rule prefix_allowed_tokens(AllowedTokens allowed);
 
-// The shape of the distribution (rules_shape.cpp). `keep`: at least so many of the best stay.
+// The shape of the distribution (rules_shape.cpp). `keep`: at least this many of the best stay.
 Rule temperature(double value);  // 0: only the best stays
 Rule top_k(std::int64_t count, std::int64_t keep = 1);
 Rule top_p(double mass, std::int64_t keep = 1);

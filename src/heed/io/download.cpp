@@ -75,7 +75,7 @@ class LockedFile {
  public:
   explicit LockedFile(const fs::path& path) : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     HEED_CHECK_AS(io, descriptor_ >= 0, path.string(), ": cannot open: ", std::generic_category().message(errno));
-    // Whoever had the lock before may have moved the file away: then this is no longer it.
+    // The previous holder of the lock may have moved the file away: then this is no longer it.
     struct stat here, there;
     const bool ours = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor_, &here) == 0 &&
                       ::stat(path.c_str(), &there) == 0 && here.st_ino == there.st_ino && here.st_dev == there.st_dev;

@@ -7,6 +7,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/join.h"
 #include "heed/base/json.h"
 
 namespace heed {
@@ -17,7 +18,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostListBytes = 16'000'000;
 
 const std::set<std::string_view>& file_names() {
-  static const std::set<std::string_view> names = {"added_tokens.json",
+  static const std::set<std::string_view> names = {"adapter_config.json",
+                                                   "added_tokens.json",
+                                                   "chat_template.jinja",
+                                                   "chat_template.json",
                                                    "config.json",
                                                    "config_sentence_transformers.json",
                                                    "generation_config.json",
@@ -59,12 +63,6 @@ std::vector<std::string> parts_of(const std::string& path) {
     begin = end + 1;
   }
   return parts;
-}
-
-std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string text;
-  for (const std::string& part : parts) (text += text.empty() ? "" : separator) += part;
-  return text;
 }
 
 // 1_Pooling: modules of sentence-transformers. What is in other folders (onnx, openvino) is not for us.
@@ -132,7 +130,7 @@ auto with_own_errors(const Action& action) {
 // Where a repository is kept.
 struct Shelf {
   Shelf(const fs::path& cache, const std::string& repository, const std::string& revision)
-      : folder(cache / joined(parts_of(repository), "--")), ref(folder / "refs" / escaped(revision)) {}
+      : folder(cache / join(parts_of(repository), "--")), ref(folder / "refs" / escaped(revision)) {}
 
   fs::path snapshot(const std::string& commit) const { return folder / "snapshots" / commit; }
   fs::path part(const std::string& commit, const std::string& file) const {
@@ -229,8 +227,9 @@ std::vector<std::string> model_files(const std::vector<std::string>& names, cons
   HEED_CHECK_AS(not_found, !weights.empty(), where,
                 ": has no *.safetensors. heed never loads pickle files (pytorch_model.bin), which can run any code; "
                 "look for a revision that has safetensors, such as one of the repository's pull requests: @refs/pr/1");
-  const bool configured = std::ranges::any_of(
-      chosen, [](const std::string& name) { return name == "config.json" || name.ends_with("/config.json"); });
+  const bool configured = std::ranges::any_of(chosen, [](const std::string& name) {
+    return name == "config.json" || name.ends_with("/config.json") || name == "adapter_config.json";
+  });
   HEED_CHECK_AS(not_found, configured, where, ": has no config.json");
   return {chosen.begin(), chosen.end()};
 }

@@ -40,11 +40,11 @@ struct PulledModel {
   std::filesystem::path folder{};
   std::string commit{};
   std::vector<std::string> files{};  // their names in the folder
-  std::string unreachable{};         // why nobody was asked, or nobody answered: all is from the cache
+  std::string unreachable{};         // why the hub was not asked, or did not answer: all is from the cache
 };
 
 // `repository` is owner/name, or a name. Files that make a model and its tokenizer are taken, as safetensors: never
-// pickle files. Where nobody answers and the cache has the revision, that is the result.
+// pickle files. If the hub does not answer and the cache has the revision, that is the result.
 PulledModel pull_model(const std::string& repository, const std::string& revision, const HubOptions& options);
 
 // The folder that `name` stands for: a folder of that name, or what was pulled as owner/name or owner/name@revision.

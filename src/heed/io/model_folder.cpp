@@ -2,6 +2,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/io/hub.h"
 
 namespace heed {
 namespace {
@@ -54,13 +55,65 @@ std::string_view class_name(std::string_view type) {
   return type.substr(type.rfind('.') + 1);
 }
 
+bool has_adapter_alone(const fs::path& folder) {
+  return fs::exists(folder / "adapter_config.json") && !fs::exists(folder / "model.safetensors") &&
+         !fs::exists(folder / "model.safetensors.index.json");
+}
+
+// The folder of the model that an adapter changes.
+fs::path base_of_adapter(const fs::path& folder) {
+  const fs::path file = folder / "adapter_config.json";
+  const auto name = json_optional<std::string>(read_object(file), "base_model_name_or_path", "", file.string());
+  HEED_CHECK_AS(bad_format, !name.empty(), file.string(),
+                ": does not name the model that it changes; set base_model_name_or_path to its folder");
+  std::error_code unreadable;
+  const bool is_beside =
+      !fs::exists(fs::path(name) / "config.json", unreadable) && fs::is_directory(folder / name, unreadable);
+  fs::path base = folder / name;
+  if (!is_beside) {
+    try {
+      base = find_model(name);
+    } catch (const Error& error) {
+      fail(error.kind(), file.string(), ": the model that it changes: ", error.what(),
+           "; or set base_model_name_or_path to its folder");
+    }
+  }
+  HEED_CHECK_AS(bad_format, !has_adapter_alone(base), file.string(), ": changes \"", name,
+                "\", which is an adapter itself, expected a whole model");
+  return base;
+}
+
 }  // namespace
 
 ModelFolder::ModelFolder(const fs::path& folder) : path_(folder), transformer_(folder) {
   HEED_CHECK_AS(not_found, fs::is_directory(folder), folder.string(), ": is not a folder");
+  is_adapter_ = has_adapter_alone(folder);
+  if (is_adapter_) {
+    read_adapter();
+    return;
+  }
   if (fs::exists(folder / "modules.json")) read_modules(folder / "modules.json");
-  config_ = read_object(transformer_ / "config.json");
+  tokenizer_ = transformer_;
+  config_name_ = (transformer_ / "config.json").string();
+  config_ = read_object(config_name_);
   generation_config_ = read_optional_object(transformer_ / "generation_config.json");
+}
+
+void ModelFolder::read_adapter() {
+  const ModelFolder base(base_of_adapter(path_));
+  sentence_embedding_ = base.sentence_embedding_;
+  if (fs::exists(path_ / "modules.json")) read_modules(path_ / "modules.json");
+  transformer_ = base.transformer_;
+  tokenizer_ = fs::exists(path_ / "tokenizer.json") ? path_ : base.tokenizer_;
+  config_name_ = base.config_name_;
+  config_ = base.config_;
+  // Of a head that came with the adapter.
+  if (const Json own = read_optional_object(path_ / "config.json"); !own.is_null()) {
+    config_ = own;
+    config_name_ = (path_ / "config.json").string();
+  }
+  const Json generation = read_optional_object(path_ / "generation_config.json");
+  generation_config_ = generation.is_null() ? base.generation_config_ : generation;
 }
 
 void ModelFolder::read_modules(const fs::path& file) {

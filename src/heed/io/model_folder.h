@@ -1,5 +1,7 @@
 // A model folder as HuggingFace lays it out: config.json, weights, generation_config.json, and for embedding models the
-// files of sentence-transformers. Reading here is reading JSON; what the fields mean to a model is models/'s business.
+// files of sentence-transformers. Or an adapter of PEFT: adapter_config.json beside no weights but its own, which names
+// the model it changes; all else is that model's, but for files that the adapter's folder has too. Reading here is
+// reading JSON; what the fields mean to a model is models/'s business.
 #pragma once
 
 #include <filesystem>
@@ -25,13 +27,19 @@ struct SentenceEmbedding {
 
 class ModelFolder {
  public:
-  // Reads and checks all JSON of the folder; config.json must be there. Weights are opened by tensors().
+  // Reads and checks all JSON of the folder; config.json must be there. Weights are opened by tensors(). The model of
+  // an adapter is looked for under the name it was given, as a folder or as one that was pulled, and beside the
+  // adapter.
   explicit ModelFolder(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return path_; }
   // Where config.json and the weights are: the folder itself, or the one modules.json names for the Transformer.
   const std::filesystem::path& transformer() const { return transformer_; }
-  std::string config_name() const { return (transformer_ / "config.json").string(); }
+  // Where the tokenizer and chat templates are: that folder too, or the adapter's if it has a tokenizer.
+  const std::filesystem::path& tokenizer() const { return tokenizer_; }
+  // Whether path() is an adapter's.
+  bool is_adapter() const { return is_adapter_; }
+  std::string config_name() const { return config_name_; }
   const Json& config() const { return config_; }
   // generation_config.json, null where there is none.
   const Json& generation_config() const { return generation_config_; }
@@ -42,8 +50,11 @@ class ModelFolder {
 
  private:
   void read_modules(const std::filesystem::path& file);
+  void read_adapter();
 
-  std::filesystem::path path_, transformer_;
+  std::filesystem::path path_, transformer_, tokenizer_;
+  std::string config_name_;
+  bool is_adapter_ = false;
   Json config_, generation_config_;
   std::optional<SentenceEmbedding> sentence_embedding_;
 };

@@ -18,7 +18,7 @@ namespace heed {
 
 class EventFile {
  public:
-  // Makes the folder and in it a file whose name comes behind those there. Events of `first_step` and later ones in
+  // Makes the folder and in it a file whose name sorts after those there. Events of `first_step` and later ones in
   // older files are void.
   EventFile(const std::filesystem::path& folder, std::int64_t first_step);
 

@@ -38,7 +38,8 @@ struct AttentionInputs {
   std::int64_t width = 0, value_width = 0;                   // of a head: D of q and k, D_v of v
   std::span<const std::int64_t> query_offsets, key_offsets;  // [B+1]
   // Keys and values read in place from pages instead of from k and v: [B], for each sequence one page per key block, of
-  // which only the last may have less room than kKeyBlock. Not for the backward pass. Empty: k and v.
+  // which only the last may have less room than kKeyBlock, and one that no query sees needs no data. Not for the
+  // backward pass. Empty: k and v.
   std::span<const std::span<const KeyValuePage<T>>> pages;
   double scale = 1;
   // Query token t (counted over the batch) sees the keys visible_begin[t] <= j < visible_end[t] of its sequence, j

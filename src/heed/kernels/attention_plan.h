@@ -23,9 +23,9 @@ inline std::int64_t useful_threads(std::int64_t cost, std::int64_t least_cost) {
   return std::clamp<std::int64_t>(cost / least_cost, 1, current_threads());
 }
 
-// How a pass of so many heads (of all sequences) is split. Where threads can have about the same number of whole heads
-// they have them in several parts, so that they can help each other; else in one part, since whoever begins inside a
-// head packs its keys and values once more.
+// How a pass over `heads` (of all sequences) is split. Where threads can have about the same number of whole heads
+// they have them in several parts, so that they can help each other; else in one part, since a thread that begins
+// inside a head packs its keys and values once more.
 struct AttentionParts {
   AttentionParts(std::int64_t threads, std::int64_t heads) {
     whole_heads = heads >= 8 * threads || heads % threads == 0;

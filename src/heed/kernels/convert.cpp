@@ -10,22 +10,13 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/convert.h"
+#include "heed/kernels/half.h"
 #include "heed/kernels/lambda.h"
 
 #ifndef HEED_CONVERT_SCALARS
 #define HEED_CONVERT_SCALARS
 namespace heed::kernels {
 namespace {
-
-// Bit arithmetic for binary16, where the CPU has no instruction for it. As binary32 with the exponent field of binary16
-// a value is 2^-112 times what it means; the multiplication also normalises subnormals.
-[[maybe_unused]] inline float from_half(Float16 half) {
-  const std::uint32_t magnitude = half.bits & 0x7FFFu;
-  const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000u) << 16;
-  if (magnitude > 0x7C00u) return std::bit_cast<float>(sign | 0x7FC00000u | magnitude << 13);
-  if (magnitude == 0x7C00u) return std::bit_cast<float>(sign | 0x7F800000u);
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f));
-}
 
 [[maybe_unused]] inline Float16 to_half(float value) {
   const auto all = std::bit_cast<std::uint32_t>(value);
@@ -60,7 +51,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 void halves_to_floats(const Float16* x, float* y, std::int64_t n) {
-  std::transform(x, x + n, y, from_half);
+  std::transform(x, x + n, y, [](Float16 half) { return to_float(half); });
 }
 void floats_to_halves(const float* x, Float16* y, std::int64_t n) {
   std::transform(x, x + n, y, to_half);
@@ -134,10 +125,7 @@ void convert(const float* x, Float16* y, std::int64_t n) {
 }
 template <>
 void convert(const BFloat16* x, float* y, std::int64_t n) {
-  convert_each(x, y, n, [](BFloat16 value) {
-    const std::uint32_t bits = static_cast<std::uint32_t>(value.bits) << 16;
-    return std::bit_cast<float>((bits & 0x7FFFFFFFu) > 0x7F800000u ? bits | 0x400000u : bits);
-  });
+  convert_each(x, y, n, [](BFloat16 value) { return to_float(value); });
 }
 template <>
 void convert(const float* x, BFloat16* y, std::int64_t n) {

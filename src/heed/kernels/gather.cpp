@@ -1,8 +1,10 @@
 #include "heed/kernels/gather.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "heed/base/parallel.h"
+#include "heed/kernels/convert.h"
 
 namespace heed::kernels {
 namespace {
@@ -11,12 +13,16 @@ constexpr std::int64_t kColumnUnit = 64;  // columns a thread takes at once: who
 
 }  // namespace
 
-template <class T, class Index>
-void gather_rows(const T* table, const Index* ids, T* y, std::int64_t n, std::int64_t cols) {
+template <class From, class Index, class T>
+void gather_rows(const From* table, const Index* ids, T* y, std::int64_t n, std::int64_t cols) {
   parallel_for(n, 32768 / (cols + 1), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const T* row = table + static_cast<std::int64_t>(ids[i]) * cols;
-      std::copy(row, row + cols, y + i * cols);
+      const From* row = table + static_cast<std::int64_t>(ids[i]) * cols;
+      if constexpr (std::is_same_v<From, T>) {
+        std::copy(row, row + cols, y + i * cols);
+      } else {
+        convert(row, y + i * cols, cols);
+      }
     }
   });
 }
@@ -42,6 +48,13 @@ HEED_INSTANTIATE(float, std::int32_t)
 HEED_INSTANTIATE(float, std::int64_t)
 HEED_INSTANTIATE(double, std::int32_t)
 HEED_INSTANTIATE(double, std::int64_t)
+#undef HEED_INSTANTIATE
+
+#define HEED_INSTANTIATE(Half)                                                                     \
+  template void gather_rows(const Half*, const std::int32_t*, float*, std::int64_t, std::int64_t); \
+  template void gather_rows(const Half*, const std::int64_t*, float*, std::int64_t, std::int64_t);
+HEED_INSTANTIATE(Float16)
+HEED_INSTANTIATE(BFloat16)
 #undef HEED_INSTANTIATE
 
 }  // namespace heed::kernels

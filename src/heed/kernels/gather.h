@@ -5,9 +5,9 @@
 
 namespace heed::kernels {
 
-// y[i,:] = table[ids[i],:], i < n; table [*, cols], y [n, cols]
-template <class T, class Index>
-void gather_rows(const T* table, const Index* ids, T* y, std::int64_t n, std::int64_t cols);
+// y[i,:] = table[ids[i],:], i < n; table [*, cols], y [n, cols]. The table is of y's type, or of 16-bit floats.
+template <class From, class Index, class T>
+void gather_rows(const From* table, const Index* ids, T* y, std::int64_t n, std::int64_t cols);
 
 // dtable[ids[i],:] += dy[i,:], added in the order of i for each row of dtable, whatever the number of threads
 template <class T, class Index>

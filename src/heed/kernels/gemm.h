@@ -16,6 +16,8 @@
 
 namespace heed::kernels {
 
+struct StoredMatrix;  // stored_matrix.h
+
 // A K x N matrix B laid out for the kernel. Packed once, used by any number of products, from any threads.
 template <class T>
 class PackedMatrix {
@@ -65,6 +67,11 @@ void gemm(std::int64_t M, const T* a, std::int64_t lda, bool transposed_a, const
 template <class T>
 void gemm(std::int64_t M, std::int64_t N, std::int64_t K, const T* a, std::int64_t lda, bool transposed_a, const T* b,
           std::int64_t ldb, bool transposed_b, T* c, std::int64_t ldc, const Epilogue<T>& epilogue = {});
+
+// The same for weights as they are stored: C[M,N] = epilogue(A[M,K] * W^T) if transposed, else epilogue(A * W). The
+// bits are those of the product with W converted to floats.
+void gemm(std::int64_t M, const float* a, std::int64_t lda, const StoredMatrix& w, bool transposed, float* c,
+          std::int64_t ldc, const Epilogue<float>& epilogue = {});
 
 // One operand of a batched product: matrix i starts at data + i * stride.
 template <class T>

@@ -15,14 +15,14 @@
 #include "heed/kernels/pool.h"
 
 #ifndef HEED_POOL_KERNELS
-#define HEED_POOL_KERNELS(K, T, suffix)                                                                         \
-  K(void, pool, T, suffix,                                                                                      \
-    (Pooling pooling, const T* x, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols, T* y, \
-     std::int64_t* argmax),                                                                                     \
-    (pooling, x, offsets, sequences, cols, y, argmax))                                                          \
-  K(void, pool_backward, T, suffix,                                                                             \
-    (Pooling pooling, const T* dy, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols,      \
-     const std::int64_t* argmax, T* dx),                                                                        \
+#define HEED_POOL_KERNELS(K, T, suffix)                                                                          \
+  K(void, pool, T, suffix,                                                                                       \
+    (PoolKind pooling, const T* x, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols, T* y, \
+     std::int64_t* argmax),                                                                                      \
+    (pooling, x, offsets, sequences, cols, y, argmax))                                                           \
+  K(void, pool_backward, T, suffix,                                                                              \
+    (PoolKind pooling, const T* dy, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols,      \
+     const std::int64_t* argmax, T* dx),                                                                         \
     (pooling, dy, offsets, sequences, cols, argmax, dx))
 #endif
 
@@ -74,17 +74,17 @@ HWY_INLINE void max_piece(const Piece& piece, const T* x, std::int64_t cols, T* 
 }
 
 template <class T>
-void pool(Pooling pooling, const T* x, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols, T* y,
+void pool(PoolKind pooling, const T* x, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols, T* y,
           std::int64_t* argmax) {
   const hn::ScalableTag<T> d;
   for_each_piece<T>(offsets, sequences, cols, [&](const Piece& piece, T* scratch) HEED_LAMBDA {
     const T* in = x + piece.first_row * cols + piece.first;
     T* out = y + piece.sequence * cols + piece.first;
-    if (pooling == Pooling::max) {
+    if (pooling == PoolKind::max) {
       return max_piece(piece, in, cols, out, argmax + piece.sequence * cols + piece.first);
     }
     sum_tree(in, piece.length, cols, out, piece.width, scratch);
-    if (pooling == Pooling::mean && piece.length > 0) {
+    if (pooling == PoolKind::mean && piece.length > 0) {
       const auto length = hn::Set(d, static_cast<T>(piece.length));
       map(d, out, out, piece.width, [&](auto v) HEED_LAMBDA { return hn::Div(v, length); });
     }
@@ -92,22 +92,22 @@ void pool(Pooling pooling, const T* x, const std::int64_t* offsets, std::int64_t
 }
 
 template <class T>
-void pool_backward(Pooling pooling, const T* dy, const std::int64_t* offsets, std::int64_t sequences, std::int64_t cols,
-                   const std::int64_t* argmax, T* dx) {
+void pool_backward(PoolKind pooling, const T* dy, const std::int64_t* offsets, std::int64_t sequences,
+                   std::int64_t cols, const std::int64_t* argmax, T* dx) {
   const hn::ScalableTag<T> d;
   for_each_piece<T>(offsets, sequences, cols, [&](const Piece& piece, T* row) HEED_LAMBDA {
     const std::int64_t at = piece.sequence * cols + piece.first;
     if (piece.length == 0) return;
-    if (pooling == Pooling::max) {
+    if (pooling == PoolKind::max) {
       std::fill(row, row + piece.width, T{0});
     } else {
-      const auto length = hn::Set(d, static_cast<T>(pooling == Pooling::mean ? piece.length : 1));
+      const auto length = hn::Set(d, static_cast<T>(pooling == PoolKind::mean ? piece.length : 1));
       map(d, dy + at, row, piece.width, [&](auto v) HEED_LAMBDA { return hn::Div(v, length); });
     }
     for (std::int64_t r = 0; r < piece.length; ++r) {
       std::copy(row, row + piece.width, dx + (piece.first_row + r) * cols + piece.first);
     }
-    if (pooling == Pooling::max) {
+    if (pooling == PoolKind::max) {
       for (std::int64_t c = 0; c < piece.width; ++c) dx[argmax[at + c] * cols + piece.first + c] = dy[at + c];
     }
   });

@@ -17,6 +17,7 @@ HWY_AFTER_NAMESPACE();
 #include <cstdlib>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/kernels/target.h"
 
 namespace heed::kernels {
@@ -39,14 +40,14 @@ std::string lower(std::string text) {
 
 int64_t find_target(const std::string& name, const std::string& where) {
   const std::string wanted = lower(name) == "avx512" ? "avx3" : lower(name);
-  std::string known;
+  std::vector<std::string> known;
   for (int64_t rest = all_targets(); rest != 0; rest &= rest - 1) {
     const std::string found = hwy::TargetName(rest & -rest);
     if (lower(found) == wanted) return rest & -rest;
-    known += (known.empty() ? "" : ", ") + found;
+    known.push_back(found);
   }
   fail(ErrorKind::invalid_argument, where, " is \"", name, "\", which is not compiled in or not what this CPU has; ",
-       "expected one of ", known);
+       "expected one of ", join(known, ", "));
 }
 
 void choose(int64_t target) {

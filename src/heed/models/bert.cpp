@@ -53,6 +53,7 @@ double read_bert_fields(ConfigReader& reader, BertConfig& config) {
   config.type_vocab_size = reader.size("type_vocab_size", 2, 0);
   config.stack.block.feed_forward.activation = reader.activation("hidden_act", "gelu");
   config.positions = read_positions(reader);
+  config.is_decoder = reader.get<bool>("is_decoder", false);
   reader.harmless({"embedding_size", "emb_size"});  // of word vectors; ELECTRA's are the only ones of another size
   return reader.probability("classifier_dropout", config.dropout());
 }
@@ -168,15 +169,23 @@ BertBackbone::BertBackbone(const BertConfig& config)
 }
 
 Tensor BertBackbone::encode(const Inputs& inputs, const Context& context, std::vector<Tensor>* hidden) const {
-  check(inputs);
-  const Tensor x = embed(inputs, context.child("embeddings"));
+  return forward(inputs, {.hidden = hidden}, context);
+}
+
+Tensor BertBackbone::decode(const Inputs& inputs, DecodeState& state, const Context& context) const {
+  return forward(inputs, {.state = &state}, context);
+}
+
+Tensor BertBackbone::forward(const Inputs& inputs, StackCall call, const Context& context) const {
+  check(inputs, call.state);
+  const Tensor x = embed(inputs, call.state, context.child("embeddings"));
   context.tap(Tap::Kind::embeddings, x);
-  StackCall call{.hidden = hidden};
+  if (config_.is_decoder) call.attention.mask = Mask::causal();
   if (distance_bias_.defined()) call.attention.terms.push_back(bucket_bias_term(distance_bias_));
   return stack_.forward(Packed(x, inputs.ids.offsets), call, context);
 }
 
-Tensor BertBackbone::embed(const Inputs& inputs, const Context& context) const {
+Tensor BertBackbone::embed(const Inputs& inputs, const DecodeState* state, const Context& context) const {
   Tensor x = inputs.vectors.defined() ? inputs.vectors : word_.forward(inputs.ids.values);
   if (token_type_) {
     // Type 0 everywhere is one row for all tokens.
@@ -186,32 +195,35 @@ Tensor BertBackbone::embed(const Inputs& inputs, const Context& context) const {
   }
   const bool absolute =
       config_.positions == TextPositions::absolute || config_.positions == TextPositions::absolute_and_bias;
-  const Tensor normalized = absolute ? embedding_norm_.forward(x, position_.forward(position_numbers(inputs.ids)))
-                                     : embedding_norm_.forward(x);
+  const Tensor normalized = absolute
+                                ? embedding_norm_.forward(x, position_.forward(position_numbers(inputs.ids, state)))
+                                : embedding_norm_.forward(x);
   const Tensor y = dropout_.forward(normalized, context);
   return projection_ ? projection_->forward(y) : y;
 }
 
-Tensor BertBackbone::position_numbers(const Packed& ids) const {
-  if (!config_.padding_id) return position_ids(ids.offsets);
+Tensor BertBackbone::position_numbers(const Packed& ids, const DecodeState* state) const {
+  if (!config_.padding_id) return state ? state->positions(ids.offsets) : position_ids(ids.offsets);
   // RoBERTa's rule: tokens are numbered from padding_id + 1 on, a padding token among them has padding_id and does not
-  // count.
+  // count. A decoder, which writes token by token, does count it.
   Tensor result = Tensor::empty({ids.offsets.tokens()}, DType::i64);
   const Tensor flat = ids.values.detached_contiguous();
   visit_index("BertBackbone", flat.dtype(), [&](auto index) {
     const auto* id = flat.data<decltype(index)>();
     auto* position = result.mutable_data<std::int64_t>();
     for (std::int64_t b = 0; b < ids.offsets.sequences(); ++b) {
-      std::int64_t next = *config_.padding_id;
+      std::int64_t next = *config_.padding_id + (state && state->sequences() > 0 ? state->length(b) : 0);
       for (std::int64_t t = ids.offsets.begin(b); t < ids.offsets.end(b); ++t) {
-        position[t] = static_cast<std::int64_t>(id[t]) == *config_.padding_id ? *config_.padding_id : ++next;
+        const bool padding = static_cast<std::int64_t>(id[t]) == *config_.padding_id;
+        if (!padding || config_.is_decoder) ++next;
+        position[t] = padding ? *config_.padding_id : next;
       }
     }
   });
   return result;
 }
 
-void BertBackbone::check(const Inputs& inputs) const {
+void BertBackbone::check(const Inputs& inputs, const DecodeState* state) const {
   const Tensor& ids = inputs.ids.values;
   HEED_CHECK(ids.defined() && ids.rank() == 1, "[BertBackbone] ids ", ids.shape(), ", expected [N]");
   HEED_CHECK(!inputs.type_ids.defined() || inputs.type_ids.shape() == ids.shape(), "[BertBackbone] type ids ",
@@ -221,7 +233,8 @@ void BertBackbone::check(const Inputs& inputs) const {
              config_.embedding_size);
   const Offsets& offsets = inputs.ids.offsets;
   for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
-    HEED_CHECK(offsets.length(b) <= config_.max_tokens(), "[BertBackbone] sequence ", b, " has ", offsets.length(b),
+    const std::int64_t length = offsets.length(b) + (state && state->sequences() > 0 ? state->length(b) : 0);
+    HEED_CHECK(length <= config_.max_tokens(), "[BertBackbone] sequence ", b, " has ", length,
                " tokens, the model takes at most ", config_.max_tokens());
   }
 }
@@ -257,7 +270,7 @@ void read_bert(ConfigReader& reader, ModelConfig& config) {
        .dropout = dropout,
        .names = {{"output", "classifier"}}},
       token_head(HeadKind::token_classification, "classifier", dropout),
-      {.kind = HeadKind::masked_lm,
+      {.kind = bert.language_head(),
        .dense_size = bert.hidden_size(),
        .activation = bert.activation(),
        .norm = bert.stack.block.norm,
@@ -274,7 +287,12 @@ void read_bert(ConfigReader& reader, ModelConfig& config) {
 }  // namespace
 
 const ModelFamily& bert_family() {
-  static const ModelFamily family{.model_type = "bert", .class_name = "Bert", .prefix = "bert.", .read = read_bert};
+  static const ModelFamily family{.model_type = "bert",
+                                  .class_name = "Bert",
+                                  .prefix = "bert.",
+                                  .read = read_bert,
+                                  .unused = {},
+                                  .causal_lm_class = "BertLMHeadModel"};
   return family;
 }
 

@@ -1,5 +1,6 @@
 // The encoder that BERT, RoBERTa, ELECTRA, DistilBERT, ALBERT and MPNet have in common: word, position and type
-// vectors, norm, and post-norm blocks. Families differ by the fields here, and by the names of their tensors.
+// vectors, norm, and post-norm blocks. Families differ by the fields here, and by the names of their tensors. With
+// is_decoder, which BERT, RoBERTa and ELECTRA may have, every token sees those before it, and the model writes.
 #pragma once
 
 #include <optional>
@@ -29,29 +30,36 @@ struct BertConfig {
   std::int64_t distance_buckets = 0;
   double initializer_range = 0.02;
   bool tie_word_embeddings = true;
+  bool is_decoder = false;
 
   std::int64_t hidden_size() const { return stack.block.hidden_size; }
   double dropout() const { return stack.block.dropout; }
   Activation activation() const { return stack.block.feed_forward.activation; }
+  HeadKind language_head() const { return is_decoder ? HeadKind::causal_lm : HeadKind::masked_lm; }
   // The longest sequence that the table of positions allows.
   std::int64_t max_tokens() const { return padding_id ? position_rows - *padding_id - 1 : position_rows; }
 };
 
-class BertBackbone : public Backbone, public Encodes {
+class BertBackbone : public Backbone, public Encodes, public Decodes {
  public:
   explicit BertBackbone(const BertConfig& config);
 
   Tensor encode(const Inputs& inputs, const Context& context, std::vector<Tensor>* hidden) const override;
+  DecodeState start() const override { return stack_.start(); }
+  Tensor finish(const Tensor& hidden) const override { return stack_.finish(hidden); }
+  Tensor decode(const Inputs& inputs, DecodeState& state, const Context& context) const override;
   const Encodes* encodes() const override { return this; }
+  const Decodes* decodes() const override { return config_.is_decoder ? this : nullptr; }
   ParameterPlace place(std::string_view parameter) const override;
   double operations(const Offsets& offsets) const override { return config_.stack.operations(offsets); }
   const Embedding& words() const override { return word_; }
   void visit(Visitor& visitor) const override;
 
  private:
-  void check(const Inputs& inputs) const;
-  Tensor position_numbers(const Packed& ids) const;
-  Tensor embed(const Inputs& inputs, const Context& context) const;
+  void check(const Inputs& inputs, const DecodeState* state) const;
+  Tensor position_numbers(const Packed& ids, const DecodeState* state) const;
+  Tensor embed(const Inputs& inputs, const DecodeState* state, const Context& context) const;
+  Tensor forward(const Inputs& inputs, StackCall call, const Context& context) const;
 
   BertConfig config_;
   Embedding word_, position_;

@@ -116,8 +116,8 @@ void ConfigReader::only(const std::string& field, const Json& value) {
 
 void ConfigReader::finish() {
   harmless(kHarmless);
-  // A decoder, cross-attention or fewer heads in some layers are other models.
-  only("is_decoder", false);
+  // Unless the family says otherwise, a decoder, cross-attention or fewer heads in some layers are other models.
+  if (!known_.contains("is_decoder")) only("is_decoder", false);
   only("is_encoder_decoder", false);
   only("add_cross_attention", false);
   only("cross_attention_hidden_size", Json());

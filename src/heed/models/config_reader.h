@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/join.h"
 #include "heed/base/json.h"
 #include "heed/base/types.h"
 
@@ -36,9 +37,8 @@ class ConfigReader {
     const auto name = get<std::string>(field, fallback);
     const auto found = choices.find(name);
     if (found != choices.end()) return found->second;
-    std::string list;
-    for (const auto& [known, value] : choices) list += (list.empty() ? "" : ", ") + known;
-    refuse(field, "\"" + name + "\"", "one of " + list);
+    const std::string known = join(choices, ", ", [](const auto& choice) { return choice.first; });
+    refuse(field, "\"" + name + "\"", "one of " + known);
   }
   std::vector<std::string> labels();
   // A field that changes the result and has one value that is supported; another is refused.

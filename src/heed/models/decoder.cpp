@@ -6,6 +6,7 @@
 #include "heed/base/error.h"
 #include "heed/models/published.h"
 #include "heed/ops/elementwise.h"
+#include "heed/ops/gather.h"
 
 namespace heed {
 namespace {
@@ -37,10 +38,23 @@ std::string positions_of(const DecoderConfig& decoder) {
   return decoder.position_rows > 0 ? "absolute" : "none";
 }
 
+// Files with stretched positions may state the length before they were.
+std::int64_t longest_of(const DecoderConfig& decoder) {
+  const auto& rotary = decoder.stack.block.attention.rotary;
+  if (!rotary) return decoder.max_tokens;
+  const RopeScaling& scaling = rotary->scaling;
+  if (scaling.kind != RopeScaling::Kind::dynamic && scaling.kind != RopeScaling::Kind::yarn) return decoder.max_tokens;
+  const double stretched = static_cast<double>(scaling.original_length) * scaling.factor;
+  constexpr double kMost = 1 << 24;
+  return std::max(decoder.max_tokens, static_cast<std::int64_t>(std::min(stretched, kMost)));
+}
+
 }  // namespace
 
-void describe(ModelConfig& config, const DecoderConfig& decoder, std::vector<PublishedName> names,
+void describe(ModelConfig& config, const DecoderConfig& given, std::vector<PublishedName> names,
               const DecoderSizeFields& fields, double logit_cap) {
+  DecoderConfig decoder = given;
+  decoder.max_tokens = longest_of(given);
   const BlockConfig& block = decoder.stack.block;
   config.info = {.model_type = config.info.model_type,
                  .vocab_size = decoder.vocab_size,
@@ -50,6 +64,8 @@ void describe(ModelConfig& config, const DecoderConfig& decoder, std::vector<Pub
                  .output_size = decoder.word_size(),
                  .layers = decoder.stack.layers,
                  .heads = block.attention.heads,
+                 .head_dim = block.attention.head_size(decoder.hidden_size()),
+                 .key_heads = block.attention.key_head_count(),
                  .attention_layers = decoder.stack.layers,
                  .position_rows = decoder.position_rows,
                  .max_tokens = decoder.max_tokens,
@@ -100,18 +116,67 @@ Tensor DecoderBackbone::forward(const Inputs& inputs, StackCall call, const Cont
   call.attention.mask = Mask::causal();
   if (config_.alibi) call.attention.terms.push_back(alibi_term());
   if (config_.score_cap > 0) call.attention.terms.push_back(soft_cap_term(config_.score_cap));
-  Tensor y = stack_.forward(Packed(x, offsets), call, context.in(Tap::Part::decoder));
-  // HuggingFace's last hidden state is what the final norm made of it.
+  Tensor y = stack_.forward(Packed(x, offsets), call, context);
+  if (projection_out_) y = projection_out_->forward(y);
+  // HuggingFace's last hidden state is what the final norm, and the projection, made of it.
   if (call.hidden) call.hidden->back() = y;
-  return projection_out_ ? projection_out_->forward(y) : y;
+  return y;
 }
 
 Tensor DecoderBackbone::encode(const Inputs& inputs, const Context& context, std::vector<Tensor>* hidden) const {
   return forward(inputs, {.hidden = hidden}, context);
 }
 
+// Longrope turns the tokens of a text by other factors once it is longer than the model was trained for. The text is
+// computed again then, so that steps have the bits of the whole.
 Tensor DecoderBackbone::decode(const Inputs& inputs, DecodeState& state, const Context& context) const {
-  return forward(inputs, {.state = &state}, context);
+  const auto& rotary = config_.stack.block.attention.rotary;
+  if (!rotary || rotary->scaling.kind != RopeScaling::Kind::longrope)
+    return forward(inputs, {.state = &state}, context);
+  HEED_CHECK(!inputs.vectors.defined(), "[DecoderBackbone] vectors for a model that may have to read its text again");
+  std::vector<bool> again;
+  const std::int64_t limit = rotary->scaling.original_length;
+  for (std::int64_t b = 0; b < inputs.ids.offsets.sequences(); ++b) {
+    const std::int64_t before = state.sequences() > 0 ? state.length(b) : 0;
+    again.push_back(before > 0 && std::max(before, state.expected_length(b)) <= limit &&
+                    before + inputs.ids.offsets.length(b) > limit);
+  }
+  if (std::ranges::find(again, true) != again.end()) return decode_again(inputs, again, state, context);
+  Tensor y = forward(inputs, {.state = &state}, context);
+  state.append_ids(inputs.ids);
+  return y;
+}
+
+// Reads the chosen sequences from their first token on.
+Tensor DecoderBackbone::decode_again(const Inputs& inputs, const std::vector<bool>& again, DecodeState& state,
+                                     const Context& context) const {
+  const Offsets& step = inputs.ids.offsets;
+  const Tensor values = inputs.ids.values.to(DType::i64).detached_contiguous();
+  const auto* id = values.data<std::int64_t>();
+  DecodeState next = state;  // so that the state is what it was if the pass ends early
+  std::vector<std::int64_t> ids, lengths, rows;
+  for (std::int64_t b = 0; b < step.sequences(); ++b) {
+    const std::size_t begin = ids.size();
+    if (again[static_cast<std::size_t>(b)]) {
+      std::ranges::copy(state.ids(b), std::back_inserter(ids));
+      next.truncate(b, 0);
+    }
+    for (std::int64_t i = step.begin(b); i < step.end(b); ++i) {
+      rows.push_back(std::ssize(ids));
+      ids.push_back(id[i]);
+    }
+    lengths.push_back(static_cast<std::int64_t>(ids.size() - begin));
+  }
+  const Inputs all{.ids = Packed(Tensor::from(ids, {std::ssize(ids)}), Offsets(lengths))};
+  const Tensor y = forward(all, {.state = &next}, context);
+  next.append_ids(all.ids);
+  state = std::move(next);
+  return take_rows(y, Tensor::from(rows, {std::ssize(rows)}));
+}
+
+Tensor DecoderBackbone::finish(const Tensor& hidden) const {
+  const Tensor y = stack_.finish(hidden);
+  return projection_out_ ? projection_out_->forward(y) : y;
 }
 
 void DecoderBackbone::check(const Inputs& inputs, const DecodeState* state) const {

@@ -37,6 +37,7 @@ class DecoderBackbone : public Backbone, public Encodes, public Decodes {
   Tensor encode(const Inputs& inputs, const Context& context, std::vector<Tensor>* hidden) const override;
   DecodeState start() const override { return stack_.start(); }
   Tensor decode(const Inputs& inputs, DecodeState& state, const Context& context) const override;
+  Tensor finish(const Tensor& hidden) const override;
   const Encodes* encodes() const override { return this; }
   const Decodes* decodes() const override { return this; }
   ParameterPlace place(std::string_view parameter) const override;
@@ -46,6 +47,8 @@ class DecoderBackbone : public Backbone, public Encodes, public Decodes {
 
  private:
   Tensor forward(const Inputs& inputs, StackCall call, const Context& context) const;
+  Tensor decode_again(const Inputs& inputs, const std::vector<bool>& again, DecodeState& state,
+                      const Context& context) const;
   void check(const Inputs& inputs, const DecodeState* state) const;
 
   DecoderConfig config_;

@@ -13,7 +13,7 @@ void read_electra(ConfigReader& reader, ModelConfig& config) {
   describe(config, reader, bert, bert_names(), {.embedding_size = "embedding_size"});
   config.heads = {dense_classifier(Activation::gelu, bert.hidden_size(), dropout),
                   token_head(HeadKind::token_classification, "classifier", dropout),
-                  {.kind = HeadKind::masked_lm,
+                  {.kind = bert.language_head(),
                    .dense_size = bert.embedding_size,
                    .activation = Activation::gelu,
                    .norm = bert.stack.block.norm,

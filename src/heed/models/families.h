@@ -23,6 +23,7 @@ const ModelFamily& phi3_family();
 const ModelFamily& qwen2_family();
 const ModelFamily& qwen3_family();
 const ModelFamily& roberta_family();
+const ModelFamily& transfo_xl_family();
 const ModelFamily& xlm_roberta_family();
 
 }  // namespace heed

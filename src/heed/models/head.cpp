@@ -22,22 +22,26 @@ std::int64_t outputs(const ModelConfig& model, HeadKind kind) {
 }
 
 std::int64_t last_size(const ModelConfig& model, const HeadConfig& config) {
-  if (config.dense_size > 0) return config.dense_size;
-  return model.info.output_size > 0 ? model.info.output_size : model.info.hidden_size;
+  return config.dense_size > 0 ? config.dense_size : model.info.vector_size();
 }
 
 }  // namespace
 
-Head::Head(const ModelConfig& model, const HeadConfig& config, const Embedding& words)
-    : config_(config),
-      dropout_(config.dropout),
-      output_(last_size(model, config), outputs(model, config.kind), config.bias,
-              Initializer::normal(model.initializer_range)) {
+Head::Head(const ModelConfig& model, const HeadConfig& config, const Embedding& words,
+           const AdaptiveEmbedding* adaptive)
+    : config_(config), dropout_(config.dropout) {
   if (config.dense_size > 0) {
     dense_.emplace(model.info.hidden_size, config.dense_size, true, Initializer::normal(model.initializer_range));
   }
   if (config.norm) norm_.emplace(last_size(model, config), *config.norm);
-  if (config.tied) output_.tie(words);
+  if (config.adaptive) {
+    HEED_CHECK_AS(internal, adaptive, "[Head] an adaptive softmax without an adaptive embedding");
+    adaptive_.emplace(*config.adaptive, *adaptive);
+    return;
+  }
+  output_.emplace(last_size(model, config), outputs(model, config.kind), config.bias,
+                  Initializer::normal(model.initializer_range));
+  if (config.tied) output_->tie(words);
 }
 
 Tensor Head::forward(const Tensor& x, const Context& context) const {
@@ -47,14 +51,17 @@ Tensor Head::forward(const Tensor& x, const Context& context) const {
     y = dense_->forward(y, config_.activation);
   }
   if (norm_) y = norm_->forward(y);
-  y = output_.forward(dropout_.forward(y, context));
+  y = dropout_.forward(y, context);
+  if (adaptive_) return adaptive_->forward(y);
+  y = output_->forward(y);
   return config_.soft_cap > 0 ? scale(tanh(scale(y, 1 / config_.soft_cap)), config_.soft_cap) : y;
 }
 
 void Head::visit(Visitor& visitor) const {
   if (dense_) visitor.child("dense", *dense_);
   if (norm_) visitor.child("norm", *norm_);
-  visitor.child("output", output_);
+  if (output_) visitor.child("output", *output_);
+  if (adaptive_) visitor.child("output", *adaptive_);
 }
 
 HeadConfig token_head(HeadKind kind, std::string theirs, double dropout) {
@@ -71,8 +78,8 @@ HeadConfig dense_classifier(Activation activation, std::int64_t hidden_size, dou
           .names = {{"dense", "classifier.dense"}, {"output", "classifier.out_proj"}}};
 }
 
-HeadConfig lm_head(std::int64_t hidden_size, NormConfig norm, bool tied) {
-  return {.kind = HeadKind::masked_lm,
+HeadConfig lm_head(HeadKind kind, std::int64_t hidden_size, NormConfig norm, bool tied) {
+  return {.kind = kind,
           .dense_size = hidden_size,
           .activation = Activation::gelu,
           .norm = norm,

@@ -11,8 +11,10 @@ namespace heed {
 
 class Head : public Module {
  public:
-  // `words` [V, E] becomes the weight of the output where it is tied.
-  Head(const ModelConfig& model, const HeadConfig& config, const Embedding& words);
+  // `words` [V, E] becomes the weight of the output where it is tied; `adaptive` is what an adaptive softmax belongs
+  // to.
+  Head(const ModelConfig& model, const HeadConfig& config, const Embedding& words,
+       const AdaptiveEmbedding* adaptive = nullptr);
   // [rows, C] to [rows, outputs]: rows are tokens, or one per sequence (first token, or pooled).
   Tensor forward(const Tensor& x, const Context& context) const;
   HeadConfig::Input input() const { return config_.input; }
@@ -23,13 +25,14 @@ class Head : public Module {
   std::optional<Linear> dense_;
   std::optional<Norm> norm_;
   Dropout dropout_;
-  Linear output_;
+  std::optional<Linear> output_;
+  std::optional<AdaptiveSoftmax> adaptive_;
 };
 
 // Heads of many families. One linear layer over every token:
 HeadConfig token_head(HeadKind kind, std::string theirs, double dropout);
-// What RoBERTa introduced: a classifier over the first token with a layer of its own, and a masked-LM head "lm_head".
+// What RoBERTa introduced: a classifier over the first token with a layer of its own, and a language head "lm_head".
 HeadConfig dense_classifier(Activation activation, std::int64_t hidden_size, double dropout);
-HeadConfig lm_head(std::int64_t hidden_size, NormConfig norm, bool tied);
+HeadConfig lm_head(HeadKind kind, std::int64_t hidden_size, NormConfig norm, bool tied);
 
 }  // namespace heed

@@ -1,11 +1,13 @@
 #include "heed/models/load.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/io/model_folder.h"
+#include "heed/models/adapter.h"
 #include "heed/models/published.h"
 
 namespace heed {
@@ -17,6 +19,8 @@ namespace fs = std::filesystem;
 bool may_be_left(const std::string& name, const Model& model) {
   if (name.ends_with(".position_ids") || name.ends_with("embeddings.token_type_ids")) return true;
   if (name.starts_with(model.config().family->prefix + "pooler.")) return !model.has_pooler();
+  const auto is_constant = [&](const auto& each) { return name == model.config().family->prefix + each.first; };
+  if (std::ranges::any_of(model.config().constants, is_constant)) return true;
   return belongs_to_head(name, model.config());
 }
 
@@ -60,8 +64,66 @@ void check_sizes(const CanonicalNames& names, const ModelConfig& config, const H
   }
 }
 
-// Copies the tensors into the model. With `new_head` the head's are not looked for, and the pooler's may be missing.
-void fill_model(Model& model, const CanonicalNames& names, const std::string& where, bool new_head) {
+// Gives a model whose parameters are deferred those of the files. Each is known by the storage of the zero that it is.
+class ReplaceParameters : public Visitor {
+ public:
+  void add(const PublishedTensor& target, const Tensor& source) {
+    Source& known = sources_[target.values.storage().get()];
+    known.replaced = target.values.storage();
+    known.parts.push_back(target.arranged(source));
+  }
+
+  void parameter(std::string_view, const Tensor& parameter, const Initializer&) override {
+    if (!parameter.defined()) return;
+    Source& source = source_of(parameter);
+    if (!source.values.defined()) {
+      source.values = Tensor::empty(parameter.shape());
+      std::int64_t row = 0;
+      for (const Tensor& part : source.parts) {
+        Tensor rows = source.values.detached_slice(0, row, row + part.size(0));
+        rows.copy_from(part);
+        row += part.size(0);
+      }
+    }
+    const_cast<Tensor&>(parameter) = source.values;
+  }
+
+  void weight(std::string_view, const Weight& weight, const Initializer&) override {
+    Source& source = source_of(weight.parameter());
+    if (!source.weight) {
+      const DType first = source.parts.front().dtype();
+      const bool usable = first == DType::f32 || first == DType::f16 || first == DType::bf16;
+      const bool alike = std::ranges::all_of(source.parts, [&](const Tensor& part) { return part.dtype() == first; });
+      if (!usable || !alike) {
+        for (Tensor& part : source.parts) part = part.to(DType::f32);
+      }
+      source.weight = Weight::stored(source.parts);
+    }
+    const_cast<Weight&>(weight) = *source.weight;
+  }
+
+  void child(std::string_view, const Module& module) override { module.visit(*this); }
+
+ private:
+  struct Source {
+    std::shared_ptr<Storage> replaced{};  // kept, so that no other has its address
+    std::vector<Tensor> parts{};
+    // What is made of them, once for all that are tied.
+    std::optional<Weight> weight{};
+    Tensor values{};
+  };
+  Source& source_of(const Tensor& parameter) {
+    const auto found = sources_.find(parameter.storage().get());
+    HEED_CHECK_AS(internal, found != sources_.end(), "[load_model] a parameter ", parameter.shape(), " has no tensor");
+    return found->second;
+  }
+
+  std::map<const Storage*, Source> sources_;
+};
+
+// Fills the model with the tensors. With `new_head` the head's are not looked for, and the pooler's may be missing.
+void fill_model(Model& model, const CanonicalNames& names, const std::string& where, bool new_head,
+                LoadOptions::Storage storage) {
   const HeadConfig* head = model.head() == HeadKind::none ? nullptr : &model.config().head_config(model.head());
   std::string problems;
   std::set<std::string> used;
@@ -85,7 +147,13 @@ void fill_model(Model& model, const CanonicalNames& names, const std::string& wh
   }
   HEED_CHECK_AS(bad_format, problems.empty(), where, ": the tensors are not those of ", model.architecture(), ":",
                 problems);
-  for (const auto& [target, name] : sources) target.read(names.tensor(name));
+  if (storage == LoadOptions::Storage::f32) {
+    for (auto& [target, name] : sources) target.values.copy_from(target.arranged(names.tensor(name)));
+    return;
+  }
+  ReplaceParameters replace;
+  for (const auto& [target, name] : sources) replace.add(target, names.tensor(name));
+  model.visit(replace);
 }
 
 }  // namespace
@@ -103,16 +171,31 @@ std::unique_ptr<Model> load_model(const ModelFolder& folder, const LoadOptions& 
 
   const TensorFiles files = folder.tensors();
   const CanonicalNames names(files, config, folder.transformer().string());
-  const bool new_head = head && options.new_head_seed && (!options.new_labels.empty() || !names.has_head(*head));
+  const std::optional<Adapter> adapter = folder.is_adapter() ? std::optional<Adapter>(folder.path()) : std::nullopt;
+  const bool head_of_adapter = adapter && head && options.new_labels.empty() && adapter->has_head(*head);
+  const bool new_head =
+      head_of_adapter || (head && options.new_head_seed && (!options.new_labels.empty() || !names.has_head(*head)));
   if (!options.new_labels.empty()) config.set_labels(options.new_labels);
   check_sizes(names, config, new_head ? nullptr : head, folder.config_name());
 
-  auto model = std::make_unique<Model>(std::move(config), kind, kind == HeadKind::none && names.has_pooler());
-  if (new_head) {
+  // What an adapter changes is no longer what the files store.
+  const LoadOptions::Storage storage = adapter ? LoadOptions::Storage::f32 : options.storage;
+  const bool as_stored = storage == LoadOptions::Storage::as_stored;
+  HEED_CHECK(!new_head || !as_stored, "[load_model] a new head is for training: it has no weights as stored");
+  const auto make = [&] {
+    return std::make_unique<Model>(std::move(config), kind, kind == HeadKind::none && names.has_pooler());
+  };
+  const auto make_deferred = [&] {
+    const DeferredParameters deferred;
+    return make();
+  };
+  auto model = as_stored ? make_deferred() : make();
+  if (new_head && options.new_head_seed) {
     initialize(*model, *options.new_head_seed);
     set_trainable(*model, false, [](std::string_view) { return true; });
   }
-  fill_model(*model, names, folder.transformer().string(), new_head);
+  fill_model(*model, names, folder.transformer().string(), new_head, storage);
+  if (adapter) adapter->merge(*model, head_of_adapter);
   return model;
 }
 
@@ -122,6 +205,9 @@ void save_model(const Model& model, const fs::path& folder, const Json& fields) 
     // HuggingFace leaves out the prefix where there is no head.
     const bool bare = model.head() == HeadKind::none;
     tensors.emplace(bare ? tensor.name.substr(model.config().family->prefix.size()) : tensor.name, tensor.written());
+  }
+  for (const auto& [name, values] : model.config().constants) {
+    tensors.emplace(model.head() == HeadKind::none ? name : model.config().family->prefix + name, values);
   }
   Json config = model.config().source;
   config["architectures"] = {model.architecture()};

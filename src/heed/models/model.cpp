@@ -1,6 +1,7 @@
 #include "heed/models/model.h"
 
 #include "heed/base/error.h"
+#include "heed/models/segments.h"
 #include "heed/ops/gather.h"
 
 namespace heed {
@@ -23,7 +24,7 @@ Tensor rows_of(const Tensor& hidden, const Offsets& offsets, const RowOf& row_of
     HEED_CHECK(offsets.length(b) > 0, "[Model] sequence ", b, " is empty");
     row[b] = row_of(b);
   }
-  return embedding(hidden, rows);
+  return take_rows(hidden, rows);
 }
 
 }  // namespace
@@ -38,6 +39,11 @@ std::string_view to_string(ParameterPlace::Part part) {
   fail(ErrorKind::internal, "[ParameterPlace] no such part");
 }
 
+bool ParameterPlace::is(std::string_view name) const {
+  if (part == Part::layers && name == "layers." + std::to_string(depth - 1)) return true;
+  return name == to_string(part);
+}
+
 Model::Model(ModelConfig config, HeadKind head, bool with_pooler, std::shared_ptr<Backbone> backbone)
     : config_(std::move(config)), head_kind_(head), backbone_(backbone ? std::move(backbone) : backbone_of(config_)) {
   const HeadConfig* description = head == HeadKind::none ? nullptr : &config_.head_config(head);
@@ -45,12 +51,13 @@ Model::Model(ModelConfig config, HeadKind head, bool with_pooler, std::shared_pt
     const std::int64_t size = config_.info.hidden_size;
     pooler_.emplace(size, size, true, Initializer::normal(config_.initializer_range));
   }
-  if (description) head_.emplace(config_, *description, backbone_->words());
+  if (description) head_.emplace(config_, *description, backbone_->words(), backbone_->adaptive_words());
 }
 
 Tensor Model::encode(const Inputs& inputs, const Context& context) const {
   const Encodes* encodes = backbone_->encodes();
   HEED_CHECK(encodes, "[Model] ", config_.info.model_type, " does not encode whole texts");
+  if (!inputs.remembered.empty()) return encode_remembered(*backbone_, inputs, context.child(kBackbone));
   return encodes->encode(inputs, context.child(kBackbone));
 }
 
@@ -78,6 +85,7 @@ Tensor Model::pooled(const Tensor& hidden, const Offsets& offsets) const {
 ModelOutput Model::forward(const Inputs& inputs, const Context& context, bool with_states) const {
   const Encodes* encodes = backbone_->encodes();
   HEED_CHECK(encodes, "[Model] ", config_.info.model_type, " does not encode whole texts");
+  HEED_CHECK(inputs.remembered.empty(), "[Model] forward() takes whole texts, encode() what is remembered of them too");
   ModelOutput out;
   out.hidden = encodes->encode(inputs, context.child(kBackbone), with_states ? &out.states : nullptr);
   const Offsets& offsets = inputs.ids.offsets;

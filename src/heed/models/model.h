@@ -22,6 +22,9 @@ struct Inputs {
   Tensor type_ids{};  // [N], or undefined: all 0
   // [N, E] instead of the ids' rows of the table of words, or undefined; ids still decide positions.
   Tensor vectors{};
+  // Per sequence, how many of its first tokens were read in earlier segments: they are remembered, and no gradients
+  // flow through them. Empty: none; for models that Recur.
+  std::vector<std::int64_t> remembered{};
 };
 
 // Which part of a model a parameter belongs to, and how deep: 0 for the embeddings, 1 and up for the layers, one more
@@ -29,6 +32,9 @@ struct Inputs {
 struct ParameterPlace {
   enum class Part { embeddings, layers, pooler, head } part = Part::embeddings;
   std::int64_t depth = 0;
+
+  // Whether it is what people call "embeddings", "layers", "pooler" or "head", or the layer "layers.0", "layers.1" ...
+  bool is(std::string_view name) const;
 };
 std::string_view to_string(ParameterPlace::Part part);
 
@@ -47,6 +53,17 @@ class Decodes {
   virtual DecodeState start() const = 0;
   // The last hidden states [N, C] of the new tokens of each sequence, which are added to the state.
   virtual Tensor decode(const Inputs& inputs, DecodeState& state, const Context& context) const = 0;
+  // What follows the last layer, for hidden states of any layer: the last norm, say.
+  virtual Tensor finish(const Tensor& hidden) const = 0;
+};
+
+// Hidden states segment by segment: every token sees what is remembered of the segments before its own.
+class Recurs {
+ public:
+  virtual ~Recurs() = default;
+  virtual SegmentMemory remember() const = 0;  // of no segment yet
+  // The last hidden states [N, C] of the next segment of each sequence, which is remembered then.
+  virtual Tensor read(const Inputs& segment, SegmentMemory& memory, const Context& context) const = 0;
 };
 
 class Backbone : public Module {
@@ -55,11 +72,15 @@ class Backbone : public Module {
   virtual ParameterPlace place(std::string_view parameter) const = 0;
   // Multiplications and additions of a forward pass over these sequences.
   virtual double operations(const Offsets& offsets) const = 0;
-  // The table of words [V, E], which heads may share.
+  // The table of words [V, E], which heads may share; the first, if there are several.
   virtual const Embedding& words() const = 0;
+  virtual const AdaptiveEmbedding* adaptive_words() const { return nullptr; }
+  // Ids [N] to what Inputs::vectors takes.
+  virtual Tensor word_vectors(const Tensor& ids) const { return words().forward(ids); }
   // Null for what it cannot do.
   virtual const Encodes* encodes() const { return nullptr; }
   virtual const Decodes* decodes() const { return nullptr; }
+  virtual const Recurs* recurs() const { return nullptr; }
 };
 
 struct ModelOutput {
@@ -77,7 +98,7 @@ class Model : public Module {
                  std::shared_ptr<Backbone> backbone = nullptr);
 
   ModelOutput forward(const Inputs& inputs, const Context& context, bool with_states = false) const;
-  // The parts of forward(), for whoever needs the logits of some rows only: of masked words, say.
+  // The parts of forward(), for callers that need the logits of some rows only: those of masked words, say.
   Tensor encode(const Inputs& inputs, const Context& context) const;
   // Hidden states [N, C] to the logits of every token, or of every sequence, as the head has it.
   Tensor logits(const Tensor& hidden, const Offsets& offsets, const Context& context) const;

@@ -6,12 +6,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "heed/base/json.h"
+#include "heed/nn/adaptive.h"
 #include "heed/nn/layers.h"
 
 namespace heed {
@@ -55,9 +55,11 @@ struct HeadConfig {
   std::optional<NormConfig> norm{};
   double dropout = 0;
   bool dropout_before_dense = false;
-  bool tied = false;                   // the output's weight is the table of words
-  bool bias = true;                    // of the output
-  double soft_cap = 0;                 // logits become cap * tanh(logits / cap); 0: they are left
+  bool tied = false;    // the output's weight is the table of words
+  bool bias = true;     // of the output
+  double soft_cap = 0;  // logits become cap * tanh(logits / cap); 0: they are left
+  // The output is an adaptive softmax, whose logits are log-probabilities, over a backbone's adaptive_words().
+  std::optional<AdaptiveConfig> adaptive{};
   std::vector<PublishedName> names{};  // ours: dense, norm, output
   // Names under which files may hold a tied tensor once more, and which it is: "" for the table of words.
   std::vector<PublishedName> copies{};
@@ -72,19 +74,24 @@ struct SizeCheck {
   std::string reason{};  // why there must be such a tensor; "" if every model has it
 };
 
-// For people, and for whoever feeds the model.
+// For people, and for code that feeds the model.
 struct ModelInfo {
   std::string model_type{};
   std::int64_t vocab_size = 0, embedding_size = 0, hidden_size = 0, intermediate_size = 0;
   std::int64_t output_size = 0;  // of the last hidden states; 0: hidden_size
   std::int64_t layers = 0, heads = 0;
-  std::int64_t attention_layers = 0;  // how often a forward pass attends
+  std::int64_t head_dim = 0, key_heads = 0;  // by default hidden_size / heads, and heads
+  std::int64_t attention_layers = 0;         // how often a forward pass attends
   bool shared_layers = false;
   std::int64_t type_vocab_size = 0;  // kinds of tokens that it tells apart; 0: none
   std::int64_t position_rows = 0;    // of a table of positions; 0: there is none
-  std::int64_t max_tokens = 0;       // the longest sequence
+  std::int64_t max_tokens = 0;       // the longest sequence; kAnyLength: there is no limit
+  std::int64_t memory = 0;           // tokens of earlier segments that it remembers; 0: it does not read in segments
   std::string positions{};           // "absolute"
+
+  std::int64_t vector_size() const { return output_size > 0 ? output_size : hidden_size; }  // of the last hidden states
 };
+inline constexpr std::int64_t kAnyLength = std::int64_t{1} << 20;
 
 struct ModelFamily {
   std::string model_type, class_name;  // "bert", "Bert": BertModel, BertForMaskedLM ...
@@ -105,6 +112,8 @@ struct ModelConfig {
   std::vector<PublishedName> names{};  // of the backbone, without the family's prefix
   std::int64_t blocks_per_group = 1;   // of layers that share weights
   std::vector<SizeCheck> sizes{};
+  // Tensors that files have although they follow from the fields: written, not read. Names as in `names`.
+  std::vector<std::pair<std::string, Tensor>> constants{};
   std::string labels_field = "id2label";
   std::vector<HeadConfig> heads{};
   std::function<std::shared_ptr<Backbone>()> make{};  // parameters start as zeros
@@ -115,16 +124,11 @@ struct ModelConfig {
   void set_labels(std::vector<std::string> given);
 };
 
-// The registered families; a model_type is one file and one line of registry.cpp. Others may be added, before models
-// are loaded, under a model_type of their own.
-std::span<const ModelFamily* const> model_families();
-void add_model_family(const ModelFamily& family);  // must outlive all use
-
 // "BertForMaskedLM"
 std::string architecture_name(const ModelFamily& family, HeadKind head);
 
-// config.json of any registered model_type. `where` is the file's name for errors: bad_format that names the field for
-// everything absent, contradictory, absurd or not known.
+// config.json of any model_type of registry.h. `where` is the file's name for errors: bad_format that names the field
+// for everything absent, contradictory, absurd or not known.
 ModelConfig parse_model_config(const Json& config, const std::string& where);
 
 // What sentence-transformers applies to the logits of a cross-encoder by this config.json: sigmoid, none (the logits

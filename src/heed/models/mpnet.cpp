@@ -34,7 +34,7 @@ void read_mpnet(ConfigReader& reader, ModelConfig& config) {
   describe(config, reader, bert, mpnet_names());
   config.heads = {dense_classifier(Activation::tanh, bert.hidden_size(), bert.dropout()),
                   token_head(HeadKind::token_classification, "classifier", bert.dropout()),
-                  lm_head(bert.hidden_size(), bert.stack.block.norm, bert.tie_word_embeddings),
+                  lm_head(bert.language_head(), bert.hidden_size(), bert.stack.block.norm, bert.tie_word_embeddings),
                   token_head(HeadKind::question_answering, "qa_outputs", 0)};
 }
 

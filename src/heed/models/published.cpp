@@ -40,6 +40,15 @@ std::string numbered(const std::string& theirs, std::int64_t block, std::int64_t
                   std::to_string(block % blocks_per_group));
 }
 
+// ".weight.2", the third part of a stored weight: 2, and the number is cut off.
+std::optional<std::size_t> part_number(std::string& rest) {
+  const std::size_t dot = rest.rfind('.');
+  if (dot == std::string::npos || rest.find_first_not_of("0123456789", dot + 1) != std::string::npos) return {};
+  const std::size_t number = std::stoul(rest.substr(dot + 1));
+  rest.resize(dot);
+  return number;
+}
+
 // Appends the published tensors of the parameter called `ours`, if one of the names covers it.
 bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<PublishedName>& names,
                       const std::string& ours, const PublishedTensor& parameter, std::int64_t blocks_per_group,
@@ -52,16 +61,22 @@ bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<P
     pattern = "layer.#" + ours.substr(end);
   }
   for (const PublishedName& name : names) {
-    const auto rest = rest_after(name.ours, pattern);
+    auto rest = rest_after(name.ours, pattern);
     if (!rest) continue;
+    const auto part = part_number(*rest);
     const auto parts = alternatives(parameter.name + numbered(name.theirs, number, blocks_per_group) + *rest);
+    if (part) {
+      tensors.push_back({parts.at(*part), parameter.values, name.layout, parameter.part, heads});
+      return true;
+    }
     const std::vector<std::int64_t> shares =
         name.shares.empty() ? std::vector<std::int64_t>(parts.size(), 1) : name.shares;
     const std::int64_t unit = parameter.values.size(0) / std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::int64_t end = begin + unit * shares[i];
-      tensors.push_back({parts[i], parameter.values.detached_slice(0, begin, end), name.layout, parameter.part, heads});
+      tensors.push_back({parts[i], parameter.values.detached_slice(0, begin, end), name.layout, parameter.part, heads,
+                         parameter.parameter, begin});
       begin = end;
     }
     return true;
@@ -79,19 +94,20 @@ std::int64_t PublishedTensor::row_in_file(std::int64_t row) const {
   return (head * 3 + kind) * width + row % width;
 }
 
-void PublishedTensor::read(const Tensor& source) const {
-  Tensor target = values;
-  if (is_transposed()) return target.copy_from(source.detached_transpose(0, 1));
-  if (!has_other_rows()) return target.copy_from(source);
-  for (std::int64_t row = 0; row < target.size(0); ++row) {
+Tensor PublishedTensor::arranged(const Tensor& source) const {
+  if (is_transposed()) return source.detached_transpose(0, 1);
+  if (!has_other_rows()) return source;
+  Tensor result = Tensor::empty(source.shape(), source.dtype());
+  for (std::int64_t row = 0; row < result.size(0); ++row) {
     const std::int64_t theirs = row_in_file(row);
-    Tensor into = target.detached_slice(0, row, row + 1);
+    Tensor into = result.detached_slice(0, row, row + 1);
     into.copy_from(source.detached_slice(0, theirs, theirs + 1));
   }
+  return result;
 }
 
 Tensor PublishedTensor::written() const {
-  const Tensor ours = values.detach();
+  const Tensor ours = element_size(values.dtype()) < element_size(DType::f32) ? values.to(DType::f32) : values.detach();
   if (is_transposed()) return ours.detached_transpose(0, 1).detached_contiguous();
   if (!has_other_rows()) return ours.detached_contiguous();
   Tensor result = Tensor::empty(ours.shape(), ours.dtype());
@@ -101,6 +117,13 @@ Tensor PublishedTensor::written() const {
     into.copy_from(ours.detached_slice(0, row, row + 1));
   }
   return result;
+}
+
+PublishedTensor PublishedTensor::with_values(const Tensor& others) const {
+  PublishedTensor same = *this;
+  same.values = others;
+  if (layout == PublishedName::Layout::transposed) same.layout = PublishedName::Layout::same;
+  return same;
 }
 
 std::string published_name(const std::vector<PublishedName>& names, std::string_view ours, std::int64_t block,
@@ -119,8 +142,8 @@ std::vector<PublishedTensor> published_tensors(const Model& model) {
     const auto& names = of_head ? config.head_config(model.head()).names : config.names;
     const std::string prefix = of_head ? "" : config.family->prefix;
     const bool found = append_published(tensors, names, name.substr(name.find('.') + 1),
-                                        {.name = prefix, .values = *parameter, .part = part}, config.blocks_per_group,
-                                        config.info.heads);
+                                        {.name = prefix, .values = *parameter, .part = part, .parameter = name},
+                                        config.blocks_per_group, config.info.heads);
     HEED_CHECK_AS(internal, found, "[", config.info.model_type, "] parameter ", name, " has no published name");
   }
   return tensors;

@@ -17,12 +17,18 @@ struct PublishedTensor {
   Tensor values;
   PublishedName::Layout layout = PublishedName::Layout::same;
   ParameterPlace::Part part = ParameterPlace::Part::embeddings;
-  std::int64_t heads = 0;  // of a layout by_head
+  std::int64_t heads = 0;      // of a layout by_head
+  std::string parameter{};     // ours
+  std::int64_t first_row = 0;  // of it
 
   // As the file has it.
   Shape shape() const { return is_transposed() ? Shape({values.size(1), values.size(0)}) : values.shape(); }
-  void read(const Tensor& source) const;  // into our values
+  // The file's tensor as we have it: itself or a view of it, if its rows need not be put in another order.
+  Tensor arranged(const Tensor& source) const;
+  // As the file is to have it; 16-bit floats as f32.
   Tensor written() const;
+  // Other values of the same rows, [rows, any], which the file has in the same order and never transposed.
+  PublishedTensor with_values(const Tensor& others) const;
 
  private:
   bool is_transposed() const { return layout == PublishedName::Layout::transposed && values.rank() == 2; }

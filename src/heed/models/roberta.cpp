@@ -11,7 +11,7 @@ void read_roberta(ConfigReader& reader, ModelConfig& config) {
   describe(config, reader, bert, bert_names());
   config.heads = {dense_classifier(Activation::tanh, bert.hidden_size(), dropout),
                   token_head(HeadKind::token_classification, "classifier", dropout),
-                  lm_head(bert.hidden_size(), bert.stack.block.norm, bert.tie_word_embeddings),
+                  lm_head(bert.language_head(), bert.hidden_size(), bert.stack.block.norm, bert.tie_word_embeddings),
                   token_head(HeadKind::question_answering, "qa_outputs", 0)};
 }
 

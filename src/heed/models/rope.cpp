@@ -9,7 +9,7 @@ namespace {
 
 using Kind = RopeScaling::Kind;
 
-// The fields of one object of rope parameters; what nobody asked for is refused.
+// The fields of one object of rope parameters; those that are not known are refused.
 class RopeReader {
  public:
   RopeReader(const ConfigReader& reader, std::string field, Json object)
@@ -111,8 +111,7 @@ RopeScaling read_scaling(RopeReader& fields, std::int64_t width, std::int64_t ma
   } else if (scaling.kind == Kind::longrope) {
     scaling.short_factors = fields.list("short_factor", static_cast<std::size_t>(width / 2));
     scaling.long_factors = fields.list("long_factor", static_cast<std::size_t>(width / 2));
-    const double stretch = outer_original || given ? ratio : scaling.factor;
-    const double usual = stretch <= 1 ? 1 : std::sqrt(1 + std::log(stretch) / std::log(original));
+    const double usual = scaling.factor <= 1 ? 1 : std::sqrt(1 + std::log(scaling.factor) / std::log(original));
     scaling.attention_factor = fields.positive("attention_factor", usual);
   }
   return scaling;

@@ -1,8 +1,12 @@
 #include "heed/nn/attention.h"
 
+#include <algorithm>
+
 #include "heed/attention/positions.h"
 #include "heed/attention/relative_terms.h"
+#include "heed/attention/scores.h"
 #include "heed/base/error.h"
+#include "heed/ops/gather.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
 
@@ -23,6 +27,8 @@ AttentionConfig completed(AttentionConfig config, std::int64_t hidden_size) {
              "[MultiHeadAttention] a fused projection has all three biases or none; fused = false allows others");
   HEED_CHECK(config.dropout >= 0 && config.dropout < 1, "[MultiHeadAttention] dropout ", config.dropout,
              ", expected 0 <= p < 1");
+  HEED_CHECK(config.position_reach >= 0 && config.empty_memory >= 0, "[MultiHeadAttention] position_reach ",
+             config.position_reach, " and empty_memory ", config.empty_memory, ", expected at least 0");
   return config;
 }
 
@@ -50,14 +56,15 @@ Tensor watched(const Context& context, const Run& run, const Input& input) {
 }  // namespace
 
 RotaryTable rotary_table(const RotaryOptions& options, std::int64_t head_dim, const Offsets& offsets,
-                         const KeyValueCache* cache, DType dtype) {
+                         const KeyValueCache* cache, DType dtype, std::span<const std::int64_t> lengths_to_come) {
   // A cache that is empty gets its sequences with this step.
   const bool begun = cache && cache->sequences() > 0;
   const Tensor positions = begun ? position_ids(offsets, cache->lengths()) : position_ids(offsets);
   std::vector<std::int64_t> lengths;
   if (options.scaling.depends_on_length()) {
     for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
-      const std::int64_t length = (begun ? cache->length(b) : 0) + offsets.length(b);
+      const std::int64_t to_come = b < std::ssize(lengths_to_come) ? lengths_to_come[static_cast<std::size_t>(b)] : 0;
+      const std::int64_t length = std::max((begun ? cache->length(b) : 0) + offsets.length(b), to_come);
       lengths.insert(lengths.end(), static_cast<std::size_t>(offsets.length(b)), length);
     }
   }
@@ -110,10 +117,29 @@ std::optional<AttentionDropout> MultiHeadAttention::weight_dropout(const Context
   return AttentionDropout{config_.dropout, context.child("weights").dropout_key()};
 }
 
-Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context, const Tensor& residual) const {
+Tensor MultiHeadAttention::position_table(const Tensor& codes) const {
+  HEED_CHECK(position_, "[MultiHeadAttention] has no positions of Transformer-XL");
+  return distance_table(codes, position_->weight, config_.heads);
+}
+
+void MultiHeadAttention::tie_position_biases(const MultiHeadAttention& other) {
+  HEED_CHECK(position_ && other.position_ && content_bias_.shape() == other.content_bias_.shape(),
+             "[MultiHeadAttention] position biases ", content_bias_.shape(), " tied to ", other.content_bias_.shape());
+  content_bias_ = other.content_bias_;
+  position_bias_ = other.position_bias_;
+}
+
+Tensor MultiHeadAttention::attended(AttentionInput input, const AttentionCall& call, const Context& context,
+                                    const Tensor& residual) const {
   input.dropout = weight_dropout(context);
   if (position_) {
-    input = with_transformer_xl_positions(std::move(input), {position_->weight, content_bias_, position_bias_});
+    Tensor table = call.position_table;
+    if (!table.defined()) {
+      const bool given = call.codes.defined();
+      const std::int64_t reach = config_.reach(input.keys.longest());
+      table = position_table(given ? call.codes : distance_codes(reach, hidden_size_, input.q.dtype()));
+    }
+    input = with_transformer_xl_positions(std::move(input), {table, content_bias_, position_bias_});
   }
   return project_out(
       watched(
@@ -121,12 +147,61 @@ Tensor MultiHeadAttention::attended(AttentionInput input, const Context& context
       context, residual);
 }
 
+MultiHeadAttention::KeyTokens MultiHeadAttention::key_tokens(const Packed& x, const AttentionCall& call) const {
+  const bool has_before = call.before.values.defined();
+  HEED_CHECK(!has_before || (!call.cache && call.before.offsets.sequences() == x.offsets.sequences()),
+             "[MultiHeadAttention] ", call.before.offsets.sequences(), " sequences of earlier states for ",
+             x.offsets.sequences(), call.cache ? ", beside a cache" : "");
+  HEED_CHECK(!config_.rotary, "[MultiHeadAttention] rotary positions and earlier states");
+  std::vector<Tensor> parts;
+  if (config_.empty_memory > 0) {
+    const bool given = call.empty_state.defined();
+    parts.push_back(given ? call.empty_state : Tensor::zeros({1, hidden_size_}, x.values.dtype()));
+  }
+  const std::int64_t first_before = std::ssize(parts);
+  if (has_before) parts.push_back(call.before.values);
+  parts.push_back(x.values);
+  const std::int64_t first_x = first_before + (has_before ? call.before.values.size(0) : 0);
+  std::vector<std::int64_t> rows, lengths;
+  for (std::int64_t b = 0; b < x.offsets.sequences(); ++b) {
+    const std::size_t begin = rows.size();
+    const bool begun = call.cache && call.cache->sequences() > 0 && call.cache->length(b) > 0;
+    const std::int64_t remembered = has_before ? call.before.offsets.length(b) : 0;
+    const std::int64_t empty = begun ? 0 : std::max<std::int64_t>(0, config_.empty_memory - remembered);
+    rows.insert(rows.end(), static_cast<std::size_t>(empty), 0);
+    for (std::int64_t i = 0; i < remembered; ++i) rows.push_back(first_before + call.before.offsets.begin(b) + i);
+    for (std::int64_t i = x.offsets.begin(b); i < x.offsets.end(b); ++i) rows.push_back(first_x + i);
+    lengths.push_back(static_cast<std::int64_t>(rows.size() - begin));
+  }
+  return {concat(parts, 0), Tensor::from(rows, {std::ssize(rows)}), Offsets(lengths)};
+}
+
+void MultiHeadAttention::project_tokens(AttentionInput& input, const Packed& x, const AttentionCall& call) const {
+  const bool remembers = config_.empty_memory > 0 || call.before.values.defined();
+  const KeyTokens keys = remembers ? key_tokens(x, call) : KeyTokens{x.values, Tensor(), x.offsets};
+  input.keys = keys.offsets;
+  if (config_.fused) {
+    const std::int64_t queries = config_.heads * config_.head_dim, each = config_.key_heads * config_.head_dim;
+    const auto parts = split(query_key_value_->forward(keys.values), 1, std::vector<std::int64_t>{queries, each, each});
+    const std::int64_t tokens = keys.values.size(0);
+    input.q = remembers ? slice(parts[0], 0, tokens - x.values.size(0), tokens) : parts[0];
+    input.k = parts[1], input.v = parts[2];
+  } else {
+    HEED_CHECK(config_.memory_size == hidden_size_, "[MultiHeadAttention] self-attention over tokens of size ",
+               hidden_size_, ", keys are projected from ", config_.memory_size);
+    input.q = query_->forward(x.values), input.k = key_->forward(keys.values), input.v = value_->forward(keys.values);
+  }
+  if (!remembers) return;
+  input.k = take_rows(input.k, keys.rows);
+  input.v = take_rows(input.v, keys.rows);
+}
+
 Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
                                    const Tensor& residual) const {
   AttentionInput input{
       .queries = x.offsets, .keys = x.offsets, .scale = config_.scale, .mask = call.mask, .terms = call.terms};
-  const bool in_place =
-      config_.fused && !call.cache && !config_.rotary && !query_norm_ && !position_ && !distance_.defined();
+  const bool in_place = config_.fused && !call.cache && !config_.rotary && !query_norm_ && !position_ &&
+                        !distance_.defined() && config_.empty_memory == 0 && !call.before.values.defined();
   if (in_place) {
     input.dropout = weight_dropout(context);
     const Tensor qkv = query_key_value_->forward(x.values);
@@ -138,15 +213,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
                            [&] { return with_fused(input, qkv, config_.heads, config_.key_heads); }),
                        context, residual);
   }
-  if (config_.fused) {
-    const std::int64_t queries = config_.heads * config_.head_dim, keys = config_.key_heads * config_.head_dim;
-    const auto parts = split(query_key_value_->forward(x.values), 1, std::vector<std::int64_t>{queries, keys, keys});
-    input.q = parts[0], input.k = parts[1], input.v = parts[2];
-  } else {
-    HEED_CHECK(config_.memory_size == hidden_size_, "[MultiHeadAttention] self-attention over tokens of size ",
-               hidden_size_, ", keys are projected from ", config_.memory_size);
-    input.q = query_->forward(x.values), input.k = key_->forward(x.values), input.v = value_->forward(x.values);
-  }
+  project_tokens(input, x, call);
   const RotaryTable table =
       config_.rotary && !call.rotary.cosines.defined()
           ? rotary_table(*config_.rotary, config_.head_dim, x.offsets, call.cache, x.values.dtype())
@@ -157,7 +224,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
   if (call.cache) {
     HEED_CHECK(!grad_enabled() || !input.k.requires_grad(),
                "[MultiHeadAttention] a cache keeps no gradients: use NoGrad");
-    call.cache->append(input.k, input.v, x.offsets);
+    call.cache->append(input.k, input.v, input.keys);
     // Relative queries need all keys as a tensor; everything else reads them in place.
     add_relative_terms(input.terms, input.q, config_.relative_queries ? call.cache->keys() : Tensor());
     input.cache = call.cache, input.keys = call.cache->offsets();
@@ -165,7 +232,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
   } else {
     add_relative_terms(input.terms, input.q, input.k);
   }
-  return attended(std::move(input), context, residual);
+  return attended(std::move(input), call, context, residual);
 }
 
 KeysValues MultiHeadAttention::project(const Packed& memory) const {
@@ -192,7 +259,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const KeysValues& memory, co
                    .scale = config_.scale,
                    .mask = call.mask,
                    .terms = call.terms},
-                  context, residual);
+                  call, context, residual);
 }
 
 void MultiHeadAttention::visit(Visitor& visitor) const {

@@ -3,8 +3,10 @@
 //   cross: q from x, k and v from `memory`
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "heed/attention/attend.h"
 #include "heed/attention/cache.h"
@@ -25,9 +27,12 @@ struct AttentionConfig {
   std::optional<RotaryOptions> rotary{};       // queries and keys turn by their positions, wholly or in part
   std::optional<double> scale{};               // of the scores; default 1 / sqrt(head_dim)
   double dropout = 0;                          // of the weights, in training
-  // Transformer-XL's relative positions. For segment recurrence the memory of a call is joined(earlier, x) and its mask
-  // causal: the queries are the last of the keys. Needs fused = false then.
+  // Transformer-XL's relative positions; what is further away than position_reach counts as that far. 0: nothing is.
   bool transformer_xl = false;
+  std::int64_t position_reach = 0;
+  // States of zeros before the first token of every sequence, less those that AttentionCall::before has: the memory of
+  // Transformer-XL, which is seen while it is still empty. Self-attention only.
+  std::int64_t empty_memory = 0;
   // Trained vectors of distances (key - query) in [-reach, reach], added to keys as the query sees them (Shaw's
   // relative keys) and, with relative_queries, to queries as the key sees them too. 0: none. Self-attention only.
   std::int64_t relative_reach = 0;
@@ -36,6 +41,8 @@ struct AttentionConfig {
   // The sizes in use, for tokens of this hidden size.
   std::int64_t key_head_count() const { return key_heads > 0 ? key_heads : heads; }
   std::int64_t head_size(std::int64_t hidden_size) const { return head_dim > 0 ? head_dim : hidden_size / heads; }
+  // How far Transformer-XL's positions reach among so many keys.
+  std::int64_t reach(std::int64_t keys) const { return position_reach > 0 ? std::min(position_reach, keys) : keys; }
 };
 
 // A memory's keys and values, projected once for all steps of decoding.
@@ -52,11 +59,18 @@ struct AttentionCall {
   // the cache holds. A stack makes one table for all its layers.
   RotaryTable rotary{};
   KeyValueCache* cache = nullptr;  // self-attention step by step: new keys are appended; no gradients
+  // Segment recurrence: what stood in the place of x for the tokens before it, [M, C]; x sees them too. Without a
+  // cache.
+  Packed before{};
+  Tensor empty_state{};  // [1, C], what the states of an empty memory are; undefined: zeros
+  // Transformer-XL's positions: distance_codes(), or what position_table() made of them. Undefined: as far as the keys
+  // reach.
+  Tensor codes{}, position_table{};
 };
 
-// The table for new tokens of sequences that have tokens in the cache already.
+// The table for new tokens of sequences that have tokens in the cache already, and will have at least lengths_to_come.
 RotaryTable rotary_table(const RotaryOptions& options, std::int64_t head_dim, const Offsets& offsets,
-                         const KeyValueCache* cache, DType dtype);
+                         const KeyValueCache* cache, DType dtype, std::span<const std::int64_t> lengths_to_come = {});
 
 class MultiHeadAttention : public Module {
  public:
@@ -72,11 +86,24 @@ class MultiHeadAttention : public Module {
   KeysValues project(const Packed& memory) const;
   Tensor forward(const Packed& x, const KeysValues& memory, const AttentionCall& call, const Context& context,
                  const Tensor& residual = Tensor()) const;
+  // Transformer-XL: the vectors [rows, H, D] of distances that have these codes [rows, C].
+  Tensor position_table(const Tensor& codes) const;
+  // Transformer-XL: the biases of the scores become those of `other`, one parameter for both.
+  void tie_position_biases(const MultiHeadAttention& other);
   void visit(Visitor& visitor) const override;
 
  private:
   // attend() with the configuration's positions and dropout, and the output projection.
-  Tensor attended(AttentionInput input, const Context& context, const Tensor& residual) const;
+  Tensor attended(AttentionInput input, const AttentionCall& call, const Context& context,
+                  const Tensor& residual) const;
+  // The tokens that keys are made of, of which x are the last, and the rows among them of each sequence's keys.
+  struct KeyTokens {
+    Tensor values, rows;
+    Offsets offsets;
+  };
+  KeyTokens key_tokens(const Packed& x, const AttentionCall& call) const;
+  // q, k and v [tokens, heads D] of x and of what is before it.
+  void project_tokens(AttentionInput& input, const Packed& x, const AttentionCall& call) const;
   // The relative terms of a call, for q [N, H, D] and k [N, G, D].
   void add_relative_terms(std::vector<Term>& terms, const Tensor& q, const Tensor& k) const;
   std::optional<AttentionDropout> weight_dropout(const Context& context) const;

@@ -1,4 +1,4 @@
-// The one probe that gathers attention: its summaries layer by layer, and whole matrices for whoever asks.
+// The one probe that gathers attention: its summaries layer by layer, and whole matrices if asked for.
 #pragma once
 
 #include <functional>

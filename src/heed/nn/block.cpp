@@ -17,6 +17,8 @@ AttentionConfig cross_of(AttentionConfig config) {
   config.fused = false;
   config.rotary.reset();
   config.relative_reach = 0;
+  config.transformer_xl = false;
+  config.empty_memory = 0;
   return config;
 }
 
@@ -82,16 +84,29 @@ Tensor Block::cross_attend(const Packed& x, const Memory& memory, std::size_t la
   });
 }
 
+// What attention reads is normalised before it, and so is what it reads of earlier segments.
+AttentionCall Block::with_norm(AttentionCall call, DType dtype) const {
+  if (config_.norm_place == NormPlace::post) return call;
+  const Norm& norm = attention_norms_.norm;
+  if (config_.attention.empty_memory > 0)
+    call.empty_state = norm.forward(Tensor::zeros({1, config_.hidden_size}, dtype));
+  if (call.before.values.defined()) call.before.values = norm.forward(call.before.values);
+  return call;
+}
+
 Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory,
                       std::size_t layer) const {
   HEED_CHECK((memory != nullptr) == config_.cross, "[Block] ",
              config_.cross ? "has cross-attention and needs a memory" : "has no cross-attention for a memory");
   const Context attention_context = context.child("attention");
+  const AttentionCall own = with_norm(call, x.values.dtype());
   const auto attend = [&](const Tensor& in, const Tensor& residual) {
-    return attention_.forward(Packed(in, x.offsets), call, attention_context, residual);
+    return attention_.forward(Packed(in, x.offsets), own, attention_context, residual);
   };
   const Context feed_forward_context = context.child("feed_forward");
-  const auto feed = [&](const Tensor& in, const Tensor& residual) { return feed_forward_.forward(in, residual); };
+  const auto feed = [&](const Tensor& in, const Tensor& residual) {
+    return feed_forward_.forward(in, feed_forward_context.child("inner"), residual);
+  };
   Tensor y = residual_step(x.values, attention_norms_, attention_context, attend);
   if (memory) {
     y = cross_attend(Packed(y, x.offsets), *memory, layer, context.child("cross_attention").in(Tap::Part::cross));

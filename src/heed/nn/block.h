@@ -43,6 +43,9 @@ class Block : public Module {
   Tensor forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory = nullptr,
                  std::size_t layer = 0) const;
   KeysValues project(const Packed& memory) const;
+  // As MultiHeadAttention has them, of its self-attention.
+  Tensor position_table(const Tensor& codes) const { return attention_.position_table(codes); }
+  void tie_position_biases(const Block& other) { attention_.tie_position_biases(other.attention_); }
   void visit(Visitor& visitor) const override;
 
  private:
@@ -55,6 +58,7 @@ class Block : public Module {
   // The residual around f(input, residual), which adds the residual itself.
   template <class Part>
   Tensor residual_step(const Tensor& x, const Norms& norms, const Context& context, const Part& part) const;
+  AttentionCall with_norm(AttentionCall call, DType dtype) const;
   Tensor cross_attend(const Packed& x, const Memory& memory, std::size_t layer, const Context& context) const;
 
   BlockConfig config_;

@@ -35,7 +35,7 @@ class Context {
     return context;
   }
 
-  // The same, for a pass that ends with a cancelled error when the token says so.
+  // The same, for a pass that ends with a cancelled error when the token says so; by default the thread's (StopScope).
   Context stopping(const StopToken& stop) const {
     Context context = *this;
     context.stop_ = stop;
@@ -87,7 +87,7 @@ class Context {
   bool training_ = false, recompute_ = false;
   std::uint64_t seed_ = 0, step_ = 0, place_ = 0;
   Probe* probe_ = nullptr;
-  StopToken stop_;
+  StopToken stop_ = StopScope::current();
   Tap::Part part_ = Tap::Part::encoder;
   std::int64_t layer_ = -1;
 };

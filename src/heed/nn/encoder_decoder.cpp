@@ -50,7 +50,7 @@ Tensor EncoderDecoder::embed(const Embedding& table, const Packed& ids, const Te
   const Tensor tokens = scale(table.forward(ids.values), std::sqrt(static_cast<double>(width)));
   const auto* first = positions.data<std::int64_t>();
   const std::int64_t longest = positions.count() > 0 ? *std::max_element(first, first + positions.count()) + 1 : 0;
-  return add(tokens, embedding(sinusoidal_positions(longest, width, tokens.dtype()), positions));
+  return add(tokens, take_rows(sinusoidal_positions(longest, width, tokens.dtype()), positions));
 }
 
 Packed EncoderDecoder::encode(const Packed& source, const Context& context) const {

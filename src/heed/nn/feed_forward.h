@@ -13,18 +13,20 @@ struct FeedForwardConfig {
   Activation activation = Activation::gelu;
   bool gated = false;
   bool bias = true;
+  double dropout = 0;  // of what the activation gives, in training
 };
 
 class FeedForward : public Module {
  public:
   FeedForward(std::int64_t hidden_size, const FeedForwardConfig& config);
   // [N, C] to [N, C], + residual.
-  Tensor forward(const Tensor& x, const Tensor& residual = Tensor()) const;
+  Tensor forward(const Tensor& x, const Context& context, const Tensor& residual = Tensor()) const;
   void visit(Visitor& visitor) const override;
 
  private:
   Activation activation_;
   bool gated_;
+  double dropout_;
   Linear up_, down_;  // gated: up_ has the rows of W_gate, then those of W_up
 };
 

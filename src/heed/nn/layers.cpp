@@ -8,16 +8,16 @@
 namespace heed {
 namespace {
 
-void make_one(const char* layer, const Tensor& table, Tensor& parameter) {
-  HEED_CHECK(table.shape() == parameter.shape(), "[", layer, "] tied to a table ", table.shape(), ", expected ",
-             parameter.shape());
-  parameter = table;
+void make_one(const char* layer, const Weight& table, Weight& weight) {
+  HEED_CHECK(table.shape() == weight.shape(), "[", layer, "] tied to a table ", table.shape(), ", expected ",
+             weight.shape());
+  weight = table;
 }
 
 }  // namespace
 
 Linear::Linear(std::int64_t in, std::int64_t out, bool with_bias, Initializer weight_initializer)
-    : weight(Tensor::zeros({out, in})), weight_initializer_(weight_initializer) {
+    : weight(zero_parameter({out, in})), weight_initializer_(weight_initializer) {
   if (with_bias) bias = Tensor::zeros({out});
 }
 
@@ -26,19 +26,20 @@ Tensor Linear::forward(const Tensor& x, Activation activation, const Tensor& res
 }
 
 void Linear::tie(const Embedding& table) {
-  make_one("Linear", table.weight, weight.parameter());
+  make_one("Linear", table.weight, weight);
 }
 
 void Linear::visit(Visitor& visitor) const {
-  visitor.parameter("weight", weight.parameter(), weight_initializer_);
+  visitor.weight("weight", weight, weight_initializer_);
   visitor.parameter("bias", bias, Initializer::zeros());
 }
 
 Embedding::Embedding(std::int64_t vocabulary, std::int64_t width, Initializer initializer)
-    : weight(Tensor::zeros({vocabulary, width})), initializer_(initializer) {}
+    : weight(zero_parameter({vocabulary, width})), initializer_(initializer) {}
 
 Tensor Embedding::forward(const Tensor& ids) const {
-  return embedding(weight, ids);
+  HEED_CHECK(weight.tensors().size() == 1, "[Embedding] the table is in ", weight.tensors().size(), " parts");
+  return take_rows(weight.tensors().front(), ids);
 }
 
 void Embedding::tie(const Embedding& other) {
@@ -46,7 +47,7 @@ void Embedding::tie(const Embedding& other) {
 }
 
 void Embedding::visit(Visitor& visitor) const {
-  visitor.parameter("weight", weight, initializer_);
+  visitor.weight("weight", weight, initializer_);
 }
 
 Tensor OneHot::forward(const Tensor& ids) const {

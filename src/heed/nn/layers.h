@@ -35,7 +35,7 @@ class Embedding : public Module {
   void tie(const Embedding& other);
   void visit(Visitor& visitor) const override;
 
-  Tensor weight;  // [V, C]
+  Weight weight;  // [V, C]
 
  private:
   Initializer initializer_;

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
 
 namespace heed {
 namespace {
+
+thread_local bool parameters_deferred = false;
 
 using OnParameter = std::function<void(const std::string& name, const Tensor&, const Initializer&)>;
 using OnMutableParameter = std::function<void(const std::string& name, Tensor&, const Initializer&)>;
@@ -62,6 +65,27 @@ void for_each_once(const Module& module, const std::function<void(const std::str
 }
 
 }  // namespace
+
+DeferredParameters::DeferredParameters() : previous_(std::exchange(parameters_deferred, true)) {}
+
+DeferredParameters::~DeferredParameters() {
+  parameters_deferred = previous_;
+}
+
+Tensor zero_parameter(const Shape& shape) {
+  if (!parameters_deferred) return Tensor::zeros(shape);
+  // One zero for all elements.
+  static const auto zero = std::make_shared<const float>(0.0f);
+  return Tensor::borrow(zero.get(), {}, DType::f32, zero).detached_expand(shape);
+}
+
+void Visitor::weight(std::string_view name, const Weight& weight, const Initializer& initializer) {
+  const std::span<const Tensor> tensors = weight.tensors();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    parameter(tensors.size() == 1 ? std::string(name) : std::string(name) + "." + std::to_string(i), tensors[i],
+              initializer);
+  }
+}
 
 std::vector<NamedParameter> named_parameters(Module& module) {
   std::vector<NamedParameter> found;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heed/nn/initializer.h"
+#include "heed/ops/weight.h"
 #include "heed/tensor/tensor.h"
 #include "heed/tensor/tensor_map.h"
 
@@ -20,11 +21,29 @@ class Visitor {
  public:
   virtual ~Visitor() = default;
   virtual void parameter(std::string_view name, const Tensor& parameter, const Initializer& initializer) = 0;
+  // A matrix that a file's may replace. Unless overridden it is its parameter, or those of a stored one's parts: one
+  // under its name, several as "weight.0", "weight.1" ...
+  virtual void weight(std::string_view name, const Weight& weight, const Initializer& initializer);
   virtual void child(std::string_view name, const Module& module) = 0;
   void child(std::string_view name, std::size_t index, const Module& module) {
     child(std::string(name) + "." + std::to_string(index), module);
   }
 };
+
+// While it lives, the matrices of layers made on this thread take no memory: they are zeros that cannot be written to.
+// For a loader, which replaces them all.
+class DeferredParameters {
+ public:
+  DeferredParameters();
+  ~DeferredParameters();
+  DeferredParameters(const DeferredParameters&) = delete;
+  DeferredParameters& operator=(const DeferredParameters&) = delete;
+
+ private:
+  bool previous_;
+};
+// What a layer's matrix starts as.
+Tensor zero_parameter(const Shape& shape);
 
 class Module {
  public:

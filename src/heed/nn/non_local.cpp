@@ -73,8 +73,8 @@ Packed max_pool_grids(const Packed& x, std::span<const Grid> grids) {
       }
     }
   }
-  const Tensor tokens = embedding(x.values, Tensor::from(order, {static_cast<std::int64_t>(order.size())}));
-  return Packed(pool(Packed(tokens, Offsets(std::span<const std::int64_t>(windows))), Pooling::max),
+  const Tensor tokens = take_rows(x.values, Tensor::from(order, {static_cast<std::int64_t>(order.size())}));
+  return Packed(pool(Packed(tokens, Offsets(std::span<const std::int64_t>(windows))), PoolKind::max),
                 Offsets(std::span<const std::int64_t>(lengths)));
 }
 

@@ -20,7 +20,8 @@ struct Tap {
     weights,           // [queries, keys] of one sequence and head; made only for a probe that wants it
     logits,            // what the head makes of it all
   };
-  // Which of a model's attentions: that of an encoder, of a decoder, or the one between them.
+  // Which of a model's attentions: that of its only stack or its encoder, that of a decoder beside an encoder, or the
+  // one between them.
   enum class Part { encoder, decoder, cross };
 
   Kind kind;

@@ -18,15 +18,22 @@ Shape picked_shape(const char* op, const Shape& ids, const Shape& table) {
   return Shape(std::span<const std::int64_t>(sizes.data(), next));
 }
 
-// Without history; ids are checked.
+// Without history; ids are checked. Rows of 16-bit floats become f32.
 Tensor pick(const char* op, const Tensor& table, const Tensor& ids) {
-  Tensor rows = Tensor::empty(picked_shape(op, ids.shape(), table.shape()), table.dtype());
+  const bool halves = table.dtype() == DType::f16 || table.dtype() == DType::bf16;
+  Tensor rows = Tensor::empty(picked_shape(op, ids.shape(), table.shape()), halves ? DType::f32 : table.dtype());
   const std::int64_t width = table.shape().product(1, table.rank());
-  visit_float(op, table.dtype(), [&](auto zero) {
-    visit_index(op, ids.dtype(), [&](auto index) {
+  visit_index(op, ids.dtype(), [&](auto index) {
+    const auto* id = ids.data<decltype(index)>();
+    if (halves) {
+      float* to = rows.mutable_data<float>();
+      table.dtype() == DType::f16 ? kernels::gather_rows(table.data<Float16>(), id, to, ids.count(), width)
+                                  : kernels::gather_rows(table.data<BFloat16>(), id, to, ids.count(), width);
+      return;
+    }
+    visit_float(op, table.dtype(), [&](auto zero) {
       using T = decltype(zero);
-      using Index = decltype(index);
-      kernels::gather_rows<T, Index>(table.data<T>(), ids.data<Index>(), rows.mutable_data<T>(), ids.count(), width);
+      kernels::gather_rows(table.data<T>(), id, rows.mutable_data<T>(), ids.count(), width);
     });
   });
   return rows;
@@ -48,14 +55,14 @@ Tensor scatter(const char* op, const Tensor& rows, const Tensor& ids, const Shap
 
 }  // namespace
 
-Tensor embedding(const Tensor& table, const Tensor& ids) {
-  check_defined("embedding", table);
-  HEED_CHECK(table.rank() >= 1, "[embedding] table ", table.shape(), " has no rows");
-  check_ids("embedding", ids, table.size(0));
+Tensor take_rows(const Tensor& table, const Tensor& ids) {
+  check_defined("take_rows", table);
+  HEED_CHECK(table.rank() >= 1, "[take_rows] table ", table.shape(), " has no rows");
+  check_ids("take_rows", ids, table.size(0));
   const Tensor flat_ids = ids.detached_contiguous();
   return record(
-      "embedding", pick("embedding", table.detached_contiguous(), flat_ids), {table},
-      [flat_ids, shape = table.shape()](Backward& g) { g.give(0, scatter("embedding", g.grad(), flat_ids, shape)); });
+      "take_rows", pick("take_rows", table.detached_contiguous(), flat_ids), {table},
+      [flat_ids, shape = table.shape()](Backward& g) { g.give(0, scatter("take_rows", g.grad(), flat_ids, shape)); });
 }
 
 Tensor scatter_rows(const Tensor& rows, const Tensor& ids, std::int64_t size) {

@@ -32,7 +32,7 @@ double item_gradient(Reduction reduction, const Tensor& grad, std::int64_t i, do
 }
 
 // What one row of cross_entropy contributes; a row that does not count has target -1.
-struct Targets {
+struct ClassTargets {
   PoolVector<std::int64_t> index;
   PoolVector<double> weight;  // [classes], empty: all 1
   double weight_sum = 0;      // over the classes
@@ -40,7 +40,7 @@ struct Targets {
   double weight_of(std::int64_t c) const { return weight.empty() ? 1 : weight[static_cast<std::size_t>(c)]; }
 };
 
-Targets read_targets(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
+ClassTargets read_targets(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
   check_defined("cross_entropy", logits);
   check_defined("cross_entropy", targets);
   HEED_CHECK(logits.rank() == 2 && targets.rank() == 1 && logits.size(0) == targets.size(0), "[cross_entropy] logits ",
@@ -48,7 +48,7 @@ Targets read_targets(const Tensor& logits, const Tensor& targets, const CrossEnt
   HEED_CHECK(options.label_smoothing >= 0 && options.label_smoothing <= 1, "[cross_entropy] label smoothing ",
              options.label_smoothing, " outside 0..1");
   const std::int64_t classes = logits.size(1);
-  Targets result;
+  ClassTargets result;
   if (options.class_weights.defined()) {
     HEED_CHECK(options.class_weights.shape() == Shape({classes}), "[cross_entropy] class weights ",
                options.class_weights.shape(), " for logits ", logits.shape());
@@ -76,7 +76,7 @@ Targets read_targets(const Tensor& logits, const Tensor& targets, const CrossEnt
 //   loss = (1-e) w_t (lse - z_t) + e/C * sum_c w_c (lse - z_c)
 //   d loss / d z_j = ((1-e) w_t + e/C * sum_c w_c) p_j - (1-e) w_t [j=t] - e/C * w_j
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
-  Targets target = read_targets(logits, targets, options);
+  ClassTargets target = read_targets(logits, targets, options);
   const Tensor z = logits.detached_contiguous();
   const std::int64_t rows = z.size(0), classes = z.size(1);
   const double smoothing = options.label_smoothing;

@@ -60,14 +60,14 @@ Tensor mean(const Tensor& x, int axis) {
   return scale(sum(x, axis), 1.0 / static_cast<double>(x.size(axis)));
 }
 
-Tensor pool(const Packed& sequences, Pooling pooling) {
+Tensor pool(const Packed& sequences, PoolKind pooling) {
   const Tensor x = sequences.values.detached_contiguous();
   const Offsets offsets = sequences.offsets;
   HEED_CHECK(x.rank() == 2, "[pool] values ", x.shape(), ", expected [tokens, width]");
   const std::int64_t width = x.size(1);
   Tensor y = Tensor::empty({offsets.sequences(), width}, x.dtype());
   Tensor winners;  // for max: the token that won, [B, C]
-  if (pooling == Pooling::max) winners = Tensor::empty(y.shape(), DType::i64);
+  if (pooling == PoolKind::max) winners = Tensor::empty(y.shape(), DType::i64);
   visit_float("pool", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::pool<T>(pooling, x.data<T>(), offsets.values().data(), offsets.sequences(), width, y.mutable_data<T>(),

@@ -17,6 +17,6 @@ Tensor mean(const Tensor& x, int axis);
 Tensor sum_over_axis(const Tensor& x, int axis);
 
 // One row per sequence: values [N, C] to [B, C]. An empty sequence gives zeros.
-Tensor pool(const Packed& sequences, Pooling pooling);
+Tensor pool(const Packed& sequences, PoolKind pooling);
 
 }  // namespace heed

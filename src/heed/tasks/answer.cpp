@@ -221,26 +221,25 @@ class AnswerRun : public TrainableRun {
 
 Fields AnswerOptions::fields() {
   Fields list;
-  list.push_back(Field("top_k", top_k, "how many answers to give, best first; more than 1 gives a list")
+  list.push_back(Field("top_k", top_k, "number of answers to give, best first; more than 1 gives a list")
                      .at_least(1)
                      .only_for(kForPredict));
-  list.push_back(Field("max_answer_tokens", max_answer_tokens,
-                       "longest answer in tokens; 0 stands for 15, and for 30 where answers are scored")
-                     .at_least(0));
+  list.push_back(
+      Field("max_answer_tokens", max_answer_tokens, "longest answer in tokens; 0: 15, or 30 when answers are scored")
+          .at_least(0));
   list.push_back(Field("max_tokens", max_tokens,
                        "tokens of a window over a long context, question included; 0: 384, or what the model allows")
                      .where([this] { return max_tokens == 0 || max_tokens >= 16; }, "0, or at least 16"));
   list.push_back(
       Field("stride", stride, "tokens that windows over a long context share; -1: 128, or half of a small window")
           .at_least(-1));
-  list.push_back(Field("null_answer", null_answer, "let the answer be \"\" where the text has none (SQuAD 2)"));
-  list.push_back(Field("null_threshold", null_threshold,
-                       "how far, in logarithms, the score of \"\" must be above that of the best words")
-                     .only_for(kForPredict | kForEvaluate));
+  list.push_back(Field("null_answer", null_answer, "allow the answer \"\" if the text has none (SQuAD 2)"));
   list.push_back(
-      Field("compare", compare, "what answers are compared by: words (SQuAD) or characters (Chinese, cmrc2018)")
-          .one_of({"words", "characters"})
-          .only_for(kForTrain | kForEvaluate));
+      Field("null_threshold", null_threshold, "how far the log score of \"\" must be above that of the best words")
+          .only_for(kForPredict | kForEvaluate));
+  list.push_back(Field("compare", compare, "compare answers by words (SQuAD) or by characters (Chinese, cmrc2018)")
+                     .one_of({"words", "characters"})
+                     .only_for(kForTrain | kForEvaluate));
   return list;
 }
 
@@ -262,15 +261,14 @@ const Task& answer_task() {
   static const Task task{
       .name = "answer",
       .verb = "answer",
-      .summary = "the words of a text that answer a question: {\"answer\", \"score\", \"start\", \"end\"} per line",
+      .summary =
+          "find the words of a text that answer a question: {\"answer\", \"score\", \"start\", \"end\"} per line",
       .example = "heed answer --model bert-squad --question \"Where does she live?\" \"Clara lives in Berkeley.\"",
-      .request = {{.name = "question", .row = RowField::text, .help = "the question"},
+      .request = {{.name = "question", .row = RowField::text, .help = "question to answer"},
                   {.name = "context", .row = RowField::pair, .help = "texts to look for the answer in"}},
       .supports = [](const Model& model) { return model.head() == HeadKind::question_answering; },
       .options = option_list<AnswerOptions>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<AnswerRun>(setup, options_from<AnswerOptions>(options));
-      },
+      .make = make_run<AnswerRun, AnswerOptions>,
       .rows = {RowField::text, RowField::pair, RowField::answers},
       .sample_data = ".json",
       .head = HeadKind::question_answering};

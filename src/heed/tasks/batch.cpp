@@ -7,8 +7,15 @@ namespace heed {
 
 Batch make_batch(std::vector<Sample> samples, const ModelInfo& model) {
   std::vector<text::Encoding> sequences;
-  for (Sample& sample : samples) std::ranges::copy(sample.sequences, std::back_inserter(sequences));
-  return {std::move(samples), pack_encodings(sequences, model)};
+  std::vector<std::int64_t> remembered;
+  for (const Sample& sample : samples) {
+    std::ranges::copy(sample.sequences, std::back_inserter(sequences));
+    remembered.resize(sequences.size(), static_cast<std::int64_t>(sample.remembered));
+  }
+  Batch batch{std::move(samples), pack_encodings(sequences, model)};
+  const bool any = std::ranges::any_of(remembered, [](std::int64_t tokens) { return tokens > 0; });
+  if (any) batch.inputs.remembered = std::move(remembered);
+  return batch;
 }
 
 Inputs pack_encodings(std::span<const text::Encoding> encodings, const ModelInfo& model) {

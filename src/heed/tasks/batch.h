@@ -27,6 +27,7 @@ struct Sample {
   std::vector<Row> rows{};         // what it was made of, as each head sees it
   std::size_t row_number = 0;      // windows over one text share it
   std::size_t window = 0;          // which of its row's samples this is
+  std::size_t remembered = 0;      // tokens that the window begins with (BatchedRun::remembered)
 };
 
 struct Batch {

@@ -49,7 +49,8 @@ double ClassWeights::sum(const std::vector<std::int64_t>& classes, bool training
 }
 
 Field class_weights_field(Json& rule) {
-  return Field("class_weights", rule, "none, balanced (rare labels count more) or {\"label\": weight}")
+  return Field("class_weights", rule,
+               "weights of labels in the loss: none, balanced (rare ones count more) or {\"label\": weight}")
       .where([&rule] { return is_rule(rule); }, "none, balanced, or an object of labels and numbers above 0")
       .only_for(kForTrain);
 }

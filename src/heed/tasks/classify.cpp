@@ -24,15 +24,15 @@ struct ClassifyOptions {
 
   Fields fields() {
     Fields list;
-    list.push_back(Field("kind", kind, "what a text has: one (label), several (labels) or a number")
-                       .one_of({"one", "several", "number"})
-                       .only_for(kForTrain));
-    list.push_back(Field("label_smoothing", label_smoothing, "share of the target spread over all labels")
+    list.push_back(
+        Field("kind", kind, "what a text has: one (a label), several (any number of labels) or number (a score)")
+            .one_of({"one", "several", "number"})
+            .only_for(kForTrain));
+    list.push_back(Field("label_smoothing", label_smoothing, "share of the target that is spread over all labels")
                        .where([this] { return label_smoothing >= 0 && label_smoothing < 1; }, "0 to below 1")
                        .only_for(kForTrain));
-    list.push_back(Field("top_k", top_k, "how many labels to give, best first; 0 gives all of them")
-                       .at_least(0)
-                       .only_for(kForPredict));
+    list.push_back(
+        Field("top_k", top_k, "number of labels to give, best first; 0: all").at_least(0).only_for(kForPredict));
     list.push_back(class_weights_field(class_weights));
     list.push_back(digits_field(digits));
     return list;
@@ -233,23 +233,21 @@ std::vector<std::vector<LabelScore>> classify(const LoadedModel& model, const st
 const Task& classify_task() {
   static const Task task{.name = "classify",
                          .verb = "classify",
-                         .summary = "the labels of texts, best first: [{\"label\", \"score\"}, ...] per line",
+                         .summary = "classify texts, best label first: [{\"label\", \"score\"}, ...] per line",
                          .example = "heed classify --model bert-tiny-toxicity \"what a lovely day\"",
                          .request = {{.name = "text_pair",
                                       .row = RowField::pair,
                                       .help = "second text, for models that judge pairs",
                                       .optional = true,
                                       .flag = "--pair"},
-                                     {.name = "text", .row = RowField::text, .help = "the texts"}},
+                                     {.name = "text", .row = RowField::text, .help = "texts to classify"}},
                          .supports =
                              [](const Model& model) {
                                return model.head() == HeadKind::sequence_classification ||
                                       model.head() == HeadKind::next_sentence;
                              },
                          .options = option_list<ClassifyOptions>(),
-                         .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-                           return std::make_unique<ClassifyRun>(setup, options_from<ClassifyOptions>(options));
-                         },
+                         .make = make_run<ClassifyRun, ClassifyOptions>,
                          .rows = {RowField::text},
                          .sample_data = ".tsv",
                          .head = HeadKind::sequence_classification,

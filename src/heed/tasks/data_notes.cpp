@@ -4,20 +4,11 @@
 #include <sstream>
 
 #include "heed/base/error.h"
+#include "heed/base/grouped.h"
+#include "heed/base/join.h"
 
 namespace heed {
 namespace {
-
-// 12345 as 12,345.
-std::string grouped(std::size_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
 
 // Labels of one head that are not known.
 class UnknownLabels {
@@ -52,13 +43,12 @@ class UnknownLabels {
  private:
   std::string listed() const {
     constexpr std::size_t kMostListed = 8;
-    std::string list;
-    std::size_t listed = 0;
-    for (const std::string& label : names_) {
-      if (listed++ == kMostListed) return list + ", ...";
-      list += (list.empty() ? "" : ", ") + label;
+    std::vector<std::string> names(names_.begin(), names_.end());
+    if (names.size() > kMostListed) {
+      names.resize(kMostListed);
+      names.emplace_back("...");
     }
-    return list;
+    return join(names, ", ");
   }
 
   bool of_words_ = false;
@@ -86,6 +76,10 @@ std::vector<std::string> data_notes(Dataset& data, const TaskList& tasks, const 
   if (data.cut_rows() > 0) {
     add(grouped(data.cut_rows()) + " of " + grouped(data.rows()) + " texts of " + name +
         (data.cut_rows() == 1 ? " is" : " are") + " cut at " + grouped(data.cut_after()) + " tokens");
+  }
+  if (data.empty_rows() > 0) {
+    add(grouped(data.empty_rows()) + " of " + grouped(data.rows()) + " texts of " + name +
+        (data.empty_rows() == 1 ? " is" : " are") + " left out: no token of theirs counts");
   }
   std::vector<UnknownLabels> unknown(tasks.size());
   data.for_each_row([&](const std::vector<Row>& row) {

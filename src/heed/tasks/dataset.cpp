@@ -5,6 +5,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "heed/base/stop.h"
 
 namespace heed {
 
@@ -48,6 +49,7 @@ void Dataset::for_each_row(const std::function<void(const std::vector<Row>&)>& u
     for (auto& reader : readers_[file]) reader->seek(0);
     std::vector<Row> row;
     while (next_row(file, row)) {
+      StopScope::current().check("[Dataset]");
       if (!keep_ || keep_(row[0])) use(row);
     }
   }
@@ -56,14 +58,16 @@ void Dataset::for_each_row(const std::function<void(const std::vector<Row>&)>& u
 void Dataset::index(const std::function<void(double)>& progress) {
   lengths_.clear();
   places_.clear();
-  rows_ = cut_rows_ = cut_after_ = 0;
+  rows_ = empty_rows_ = cut_rows_ = cut_after_ = 0;
   for (std::size_t file = 0; file < readers_.size(); ++file) {
     for (auto& reader : readers_[file]) reader->seek(0);
     RowReader& main = *readers_[file][0];
     std::vector<Row> row;
     for (std::uint64_t position = main.position(); next_row(file, row); position = main.position()) {
+      StopScope::current().check("[Dataset]");
       if (keep_ && !keep_(row[0])) continue;
       const auto samples = tasks_[0]->encode(row[0], purpose_);
+      if (samples.empty()) ++empty_rows_;
       if (const std::size_t cut = tasks_[0]->cut_after(row[0], samples); cut > 0) {
         ++cut_rows_;
         cut_after_ = std::max(cut_after_, cut);
@@ -107,7 +111,8 @@ Sample Dataset::sample(std::size_t number, std::uint64_t seed, std::int64_t epoc
   Sample sample{.sequences = std::move(samples[place.window]),
                 .text = tasks_[0]->text_of(row[0]),
                 .row_number = place.row,
-                .window = place.window};
+                .window = place.window,
+                .remembered = tasks_[0]->remembered(place.window)};
   const SampleDraw draw{seed, stream_id("sample", epoch, number)};
   for (std::size_t head = 0; head < tasks_.size(); ++head) {
     sample.targets.push_back(tasks_[head]->targets(row[head], sample.text, sample.sequences, draw));

@@ -33,6 +33,8 @@ class Dataset {
   std::int64_t tokens() const;
   std::size_t rows() const { return rows_; }
   BadRows bad_rows() const;
+  // Rows that gave no sample: nothing of them could be learned or scored.
+  std::size_t empty_rows() const { return empty_rows_; }
   // Rows whose text was cut, and after how many tokens.
   std::size_t cut_rows() const { return cut_rows_; }
   std::size_t cut_after() const { return cut_after_; }
@@ -53,7 +55,7 @@ class Dataset {
   std::vector<std::vector<std::unique_ptr<RowReader>>> readers_;  // [file][head]
   std::vector<std::uint32_t> lengths_;
   std::vector<Place> places_;
-  std::size_t rows_ = 0, cut_rows_ = 0, cut_after_ = 0;
+  std::size_t rows_ = 0, empty_rows_ = 0, cut_rows_ = 0, cut_after_ = 0;
   std::function<bool(const Row&)> keep_{};
 };
 

@@ -27,7 +27,7 @@ std::pair<Tensor, Tensor> unit_pairs(const Tensor& vectors) {
   std::vector<std::int64_t> even, odd;
   for (std::int64_t i = 0; i < units.size(0); i += 2) even.push_back(i), odd.push_back(i + 1);
   const auto count = static_cast<std::int64_t>(even.size());
-  return {embedding(units, Tensor::from(even, {count})), embedding(units, Tensor::from(odd, {count}))};
+  return {take_rows(units, Tensor::from(even, {count})), take_rows(units, Tensor::from(odd, {count}))};
 }
 
 // The vectors of a row's texts: of one, or of a pair.
@@ -169,7 +169,7 @@ class EmbedRun : public TrainableRun {
            {{"idx", 1}, {"name", "1"}, {"path", "1_Pooling"}, {"type", "sentence_transformers.models.Pooling"}},
            {{"idx", 2}, {"name", "2"}, {"path", "2_Normalize"}, {"type", "sentence_transformers.models.Normalize"}}});
     write("sentence_bert_config.json", {{"max_seq_length", setup_.max_tokens}, {"do_lower_case", false}});
-    write("1_Pooling/config.json", {{"word_embedding_dimension", model.hidden_size},
+    write("1_Pooling/config.json", {{"word_embedding_dimension", model.vector_size()},
                                     {"pooling_mode_cls_token", plan_.pooling == SentenceEmbedding::Pooling::cls},
                                     {"pooling_mode_mean_tokens", plan_.pooling == SentenceEmbedding::Pooling::mean},
                                     {"pooling_mode_max_tokens", plan_.pooling == SentenceEmbedding::Pooling::max},
@@ -195,23 +195,18 @@ class EmbedRun : public TrainableRun {
 
 Fields EmbedOptions::fields() {
   Fields list;
-  list.push_back(
-      Field("pooling", pooling,
-            "how tokens become one vector: mean, cls or max; default: what the model's folder says, else mean")
-          .one_of({"", "mean", "cls", "max"}));
+  list.push_back(pooling_field(pooling));
   list.push_back(Field("normalize", normalize, "scale vectors to length 1; default: what the model's folder says")
                      .only_for(kForPredict));
-  list.push_back(Field("prompt", prompt, "name of the prompt to put before each text, one of the model's folder")
-                     .only_for(kForPredict | kForEvaluate));
+  list.push_back(prompt_field(prompt).only_for(kForPredict | kForEvaluate));
+  list.push_back(Field("loss", loss,
+                       "loss to train with: contrastive (other pairs of the batch are wrong) or cosine (data.score); "
+                       "default: cosine if there are scores")
+                     .one_of({"", "contrastive", "cosine"})
+                     .only_for(kForTrain | kForEvaluate));
   list.push_back(
-      Field("loss", loss,
-            "contrastive (the other pairs of the batch are wrong) or cosine (data.score); default: cosine if "
-            "there are scores")
-          .one_of({"", "contrastive", "cosine"})
-          .only_for(kForTrain | kForEvaluate));
-  list.push_back(
-      Field("scale", scale, "contrastive: cosines are multiplied by this").only_for(kForTrain | kForEvaluate));
-  list.push_back(Field("score_range", score_range, "cosine: the score that stands for a cosine of 1")
+      Field("scale", scale, "factor of the cosines in the contrastive loss").only_for(kForTrain | kForEvaluate));
+  list.push_back(Field("score_range", score_range, "score that stands for a cosine of 1, in the cosine loss")
                      .where([this] { return score_range > 0; }, "above 0")
                      .only_for(kForTrain | kForEvaluate));
   return list;
@@ -233,7 +228,7 @@ Tensor embed(const LoadedModel& model, const std::vector<std::string>& texts, co
   for (const std::string& text : texts) rows.push_back({.text = text});
   const EmbedRun run(model.setup(), options);
   const auto vectors = results_of(run_task(model, run, std::move(rows)), &Embedded::vectors);
-  Tensor all = Tensor::empty({static_cast<std::int64_t>(texts.size()), model.model().info().hidden_size});
+  Tensor all = Tensor::empty({static_cast<std::int64_t>(texts.size()), model.model().info().vector_size()});
   float* place = all.mutable_data<float>();
   for (const auto& vector : vectors) place = std::ranges::copy(vector.at(0), place).out;
   return all;
@@ -242,14 +237,12 @@ Tensor embed(const LoadedModel& model, const std::vector<std::string>& texts, co
 const Task& embed_task() {
   static const Task task{.name = "embed",
                          .verb = "embed",
-                         .summary = "texts to vectors: {\"embedding\": [...]} per line",
+                         .summary = "turn texts into vectors: {\"embedding\": [...]} per line",
                          .example = "heed embed --model all-MiniLM-L6-v2 \"a text\" \"another\"",
-                         .request = {{.name = "text", .row = RowField::text, .help = "the texts"}},
+                         .request = {{.name = "text", .row = RowField::text, .help = "texts to embed"}},
                          .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
                          .options = option_list<EmbedOptions>(),
-                         .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-                           return std::make_unique<EmbedRun>(setup, options_from<EmbedOptions>(options));
-                         },
+                         .make = make_run<EmbedRun, EmbedOptions>,
                          .rows = {RowField::text},
                          .sample_data = ".csv",
                          .head = HeadKind::none};

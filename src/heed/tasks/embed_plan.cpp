@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/reduce.h"
 
@@ -28,8 +29,7 @@ std::string prompt_text(const SentenceEmbedding& settings, const std::optional<s
   const std::string name = asked ? *asked : settings.default_prompt_name.value_or("");
   if (name.empty()) return "";
   const auto found = settings.prompts.find(name);
-  std::string known;
-  for (const auto& [each, text] : settings.prompts) known += (known.empty() ? "" : ", ") + each;
+  const std::string known = join(settings.prompts, ", ", [](const auto& prompt) { return prompt.first; });
   HEED_CHECK(found != settings.prompts.end(), "[embed] the folder has no prompt \"", name, "\"; it has ",
              known.empty() ? "none" : known);
   return found->second;
@@ -43,7 +43,7 @@ Packed without_first(const Tensor& hidden, const Offsets& offsets, std::int64_t 
     for (std::int64_t t = first; t < offsets.end(b); ++t) rows.push_back(t);
     lengths.push_back(offsets.end(b) - first);
   }
-  return Packed(embedding(hidden, Tensor::from(rows, {static_cast<std::int64_t>(rows.size())})), Offsets(lengths));
+  return Packed(take_rows(hidden, Tensor::from(rows, {static_cast<std::int64_t>(rows.size())})), Offsets(lengths));
 }
 
 }  // namespace
@@ -66,8 +66,8 @@ Tensor EmbedPlan::pool(const Tensor& hidden, const Offsets& offsets) const {
   const Packed seen = skipped_tokens > 0 ? without_first(hidden, offsets, skipped_tokens) : Packed(hidden, offsets);
   switch (pooling) {
     case SentencePooling::cls: return first_tokens(seen.values, seen.offsets);
-    case SentencePooling::mean: return heed::pool(seen, Pooling::mean);
-    case SentencePooling::max: return heed::pool(seen, Pooling::max);
+    case SentencePooling::mean: return heed::pool(seen, PoolKind::mean);
+    case SentencePooling::max: return heed::pool(seen, PoolKind::max);
   }
   fail(ErrorKind::internal, "[embed] pooling ", static_cast<int>(pooling));
 }
@@ -82,6 +82,16 @@ std::vector<float> EmbedPlan::finished(std::span<const float> row) const {
 
 std::string_view to_string(SentencePooling pooling) {
   return kPoolings[static_cast<std::size_t>(pooling)].first;
+}
+
+Field pooling_field(std::string& pooling) {
+  return Field("pooling", pooling,
+               "how tokens become one vector: mean, cls or max; default: what the model's folder says, else mean")
+      .one_of({"", "mean", "cls", "max"});
+}
+
+Field prompt_field(std::optional<std::string>& prompt) {
+  return Field("prompt", prompt, "name of the prompt to put before each text, one of those in the model's folder");
 }
 
 }  // namespace heed

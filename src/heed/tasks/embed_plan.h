@@ -28,4 +28,8 @@ struct EmbedPlan {
 };
 std::string_view to_string(SentenceEmbedding::Pooling pooling);
 
+// Options of every task that makes vectors.
+Field pooling_field(std::string& pooling);
+Field prompt_field(std::optional<std::string>& prompt);
+
 }  // namespace heed

@@ -58,10 +58,9 @@ class HeadScores {
 }  // namespace
 
 std::vector<Evaluation> evaluate(std::span<const Model* const> models, const TaskList& tasks, Dataset& data,
-                                 std::uint64_t seed, const std::function<void(double)>& progress,
-                                 const StopToken& stop) {
+                                 std::uint64_t seed, const std::function<void(double)>& progress) {
   const NoGrad no_grad;
-  const Context context = Context().stopping(stop);
+  const Context context;
   std::vector<HeadScores> heads;
   for (std::size_t head = 0; head < tasks.size(); ++head) heads.emplace_back(*tasks[head], head);
   const BatchPlan plan(data.lengths(), {.tokens = kEvaluationTokens, .shuffle = false}, 0, 0);

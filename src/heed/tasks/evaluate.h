@@ -5,16 +5,15 @@
 
 namespace heed {
 
-// Sequences of a batch have at most so many tokens together. Metrics that compare the texts of a batch with each other
-// (contrastive embeddings) depend on it, so it is the same everywhere.
+// Sequences of a batch have at most this many tokens together. Metrics that compare the texts of a batch with each
+// other (contrastive embeddings) depend on it, so it is the same everywhere.
 inline constexpr std::int64_t kEvaluationTokens = 4096;
 // What the random choices of a task are made for when it is scored.
 inline constexpr std::int64_t kEvaluationEpoch = -1;
 
 // One evaluation per task of the data, with "loss" among the metrics. models[i] has the head of task i; all share one
-// backbone. Throws cancelled when `stop` says so.
+// backbone.
 std::vector<Evaluation> evaluate(std::span<const Model* const> models, const TaskList& tasks, Dataset& data,
-                                 std::uint64_t seed, const std::function<void(double)>& progress = {},
-                                 const StopToken& stop = {});
+                                 std::uint64_t seed, const std::function<void(double)>& progress = {});
 
 }  // namespace heed

@@ -19,8 +19,8 @@ std::string line_below(const char* name, double value, int digits) {
   return line.str();
 }
 
-// All in one list: words count each for itself.
-Labels joined(const std::vector<Tags>& sequences) {
+// All in one list: each word counts by itself.
+Labels concatenated(const std::vector<Tags>& sequences) {
   Labels all;
   for (const Tags& tags : sequences) std::ranges::copy(tags, std::back_inserter(all));
   return all;
@@ -64,7 +64,7 @@ Evaluation evaluate_numbers(std::span<const double> expected, std::span<const do
 Evaluation evaluate_tags(const std::vector<Tags>& expected, const std::vector<Tags>& found,
                          std::optional<TagScheme> scheme, int digits) {
   const ScoreReport report = scheme ? entity_report(expected, found, {.scheme = *scheme})
-                                    : classification_report(joined(expected), joined(found));
+                                    : classification_report(concatenated(expected), concatenated(found));
   const double accuracy = tag_accuracy(expected, found);
   Evaluation result{.metrics = {{"accuracy", accuracy}},
                     .report = report.text(digits) + line_below("accuracy of words", accuracy, digits),

@@ -92,7 +92,7 @@ class MlmRun : public TrainableRun {
       for (const std::size_t place : places(part, i)) rows.push_back(first + static_cast<std::int64_t>(place));
     }
     const auto count = static_cast<std::int64_t>(rows.size());
-    return model.logits_of_rows(embedding(hidden, Tensor::from(rows, {count})), context);  // [masks, V]
+    return model.logits_of_rows(take_rows(hidden, Tensor::from(rows, {count})), context);  // [masks, V]
   }
 
   double count(const HeadBatch& part) const override {
@@ -147,7 +147,7 @@ class MlmRun : public TrainableRun {
   std::string main_metric() const override { return "loss"; }
 
  private:
-  // Whether the sample was masked by targets(), or by whoever asks.
+  // Whether the sample was masked by targets(), or by the caller.
   static bool is_masked(const HeadBatch& part, std::size_t sample) {
     return !part.batch.samples[sample].targets.empty();
   }
@@ -216,7 +216,7 @@ class MlmRun : public TrainableRun {
 Fields MlmOptions::fields() {
   Fields list;
   list.push_back(
-      Field("top_k", top_k, "how many words to give for each mask, best first").at_least(1).only_for(kForPredict));
+      Field("top_k", top_k, "number of words to give for each mask, best first").at_least(1).only_for(kForPredict));
   list.push_back(Field("probability", probability, "share of tokens to predict: 80 % masked, 10 % random, 10 % kept")
                      .where([this] { return probability > 0 && probability < 1; }, "between 0 and 1")
                      .only_for(kForTrain | kForEvaluate));
@@ -235,14 +235,13 @@ const Task& mlm_task() {
   static const Task task{
       .name = "mlm",
       .verb = "fill-mask",
-      .summary = "the likeliest words for a mask: [{\"token_str\", \"token\", \"score\", \"sequence\"}, ...] per line",
+      .summary =
+          "find the likeliest words for a mask: [{\"token_str\", \"token\", \"score\", \"sequence\"}, ...] per line",
       .example = "heed fill-mask --model bert-base-uncased \"The capital of France is [MASK].\"",
       .request = {{.name = "text", .row = RowField::text, .help = "texts with the model's mask, [MASK] or <mask>"}},
       .supports = [](const Model& model) { return model.head() == HeadKind::masked_lm; },
       .options = option_list<MlmOptions>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<MlmRun>(setup, options_from<MlmOptions>(options));
-      },
+      .make = make_run<MlmRun, MlmOptions>,
       .rows = {RowField::text},
       .sample_data = ".txt",
       .head = HeadKind::masked_lm};

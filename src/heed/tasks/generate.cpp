@@ -1,12 +1,14 @@
 #include "heed/tasks/generate.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "heed/base/error.h"
-#include "heed/chat/chat.h"
 #include "heed/constrain/constraint.h"
 #include "heed/generate/generator.h"
 #include "heed/generate/text_constraint.h"
+#include "heed/tasks/conversation.h"
 #include "heed/tasks/run_task.h"
 #include "heed/tensor/autograd.h"
 
@@ -23,11 +25,11 @@ struct GenerateTaskOptions {
   std::string regex, grammar;
   Fields fields() {
     Fields list = generate.fields();
-    list.push_back(Field("json_schema", json_schema, "the text is JSON that this schema allows"));
-    list.push_back(Field("regex", regex, "the whole text matches this regular expression"));
-    list.push_back(Field("grammar", grammar, "the text follows this grammar (GBNF, as llama.cpp reads it)"));
-    list.push_back(Field("seed", seed, "of the random numbers of sampling").at_least(0));
-    list.push_back(Field("alternatives", alternatives, "of each token, how many of the model's best to tell")
+    list.push_back(Field("json_schema", json_schema, "JSON Schema that the text must satisfy"));
+    list.push_back(Field("regex", regex, "regular expression that the whole text must match"));
+    list.push_back(Field("grammar", grammar, "grammar that the text must follow (GBNF, as in llama.cpp)"));
+    list.push_back(Field("seed", seed, "seed of the random numbers for sampling").at_least(0));
+    list.push_back(Field("alternatives", alternatives, "number of the likeliest tokens to list for each token written")
                        .where([this] { return alternatives >= 0 && alternatives <= 100; }, "0 to 100"));
     return list;
   }
@@ -75,7 +77,7 @@ class Written : public Finding {
 
 class GenerateRun : public TaskRun {
  public:
-  GenerateRun(const TaskSetup& setup, const Json& given) : TaskRun(setup) {
+  GenerateRun(const TaskSetup& setup, const Json& given) : TaskRun(setup), conversations_(setup) {
     if (!setup.generation_config.is_null()) {
       options_.generate = read_generation_config(setup.generation_config, setup.name + "/generation_config.json");
     }
@@ -89,28 +91,59 @@ class GenerateRun : public TaskRun {
     constraint_ = constraint_of(options_, setup);
   }
 
+  // One call after the other goes on with what the earlier ones read: a conversation does not read its beginning again.
+  // A call during another one has a generator of its own.
   std::vector<std::unique_ptr<Finding>> run(const LoadedModel& model, std::vector<Row> rows,
                                             const TaskCall& call) const override {
     const NoGrad no_grad;
-    Generator generator(model.model(), &setup_.tokenizer);
+    const std::unique_lock lock(kept_mutex_, std::try_to_lock);
+    if (!lock) {
+      Generator own(model.model(), &setup_.tokenizer);
+      return run(own, rows, call);
+    }
+    if (!kept_ || &kept_->model.model() != &model.model()) kept_ = std::make_unique<Kept>(model, setup_.tokenizer);
+    try {
+      return run(kept_->generator, rows, call);
+    } catch (...) {
+      kept_->generator.clear();
+      throw;
+    }
+  }
+
+ private:
+  struct Kept {
+    Kept(const LoadedModel& loaded, const text::Tokenizer& tokenizer)
+        : model(loaded), generator(model.model(), &tokenizer) {}
+    LoadedModel model;
+    Generator generator;
+  };
+
+  std::vector<std::unique_ptr<Finding>> run(Generator& generator, const std::vector<Row>& rows,
+                                            const TaskCall& call) const {
     std::vector<std::unique_ptr<Finding>> findings(rows.size());
+    std::map<std::int64_t, std::pair<Written*, std::vector<TokenId>>> of_request;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      findings[i] = std::make_unique<Written>();
-      generator.add(request_of(rows[i], i, call));
+      auto written = std::make_unique<Written>();
+      written->with_tokens = options_.alternatives > 0;
+      GenerateRequest request = request_of(rows[i], i, call);
+      const std::vector<TokenId> prompt = request.prompt;
+      of_request[generator.add(std::move(request))] = {written.get(), prompt};
+      findings[i] = std::move(written);
     }
     const Context context = Context().stopping(call.stop);
     while (!generator.idle()) {
-      for (GenerateResult& result : generator.step(context)) {
+      for (const GenerateResult& result : generator.step(context)) {
         if (result.error) std::rethrow_exception(result.error);
-        auto& written = static_cast<Written&>(*findings[static_cast<std::size_t>(result.request)]);
-        written.with_tokens = options_.alternatives > 0;
-        for (const Generation& each : result.generations) written.texts.push_back(text_of(each));
+        for (const Generation& each : result.generations) {
+          const auto& [written, prompt] = of_request[result.request];
+          written->texts.push_back(text_of(each));
+          written->texts.back().prompt = prompt;
+        }
       }
     }
     return findings;
   }
 
- private:
   // config.json's, or the tokenizer's.
   void add_end_ids() {
     const Json given = setup_.config.value("eos_token_id", Json());
@@ -123,10 +156,8 @@ class GenerateRun : public TaskRun {
   // The ids of a prompt, or of a conversation by the model's template, which has special tokens of its own.
   std::vector<TokenId> prompt_of(const Row& row) const {
     if (row.messages.empty()) return completion_prompt(row.text);
-    const chat::ChatTemplates templates = chat::ChatTemplates::from_folder(setup_.folder);
-    const chat::RenderedChat rendered =
-        templates.render({.messages = OrderedJson::parse(row.messages), .add_generation_prompt = true});
-    const text::Encoding encoding = setup_.tokenizer.encode(rendered.text, {.add_special = false});
+    const std::string prompt = conversations_.prompt(row.messages, row.file);
+    const text::Encoding encoding = setup_.tokenizer.encode(prompt, {.add_special = false});
     return {encoding.ids.begin(), encoding.ids.end()};
   }
 
@@ -179,7 +210,10 @@ class GenerateRun : public TaskRun {
   }
 
   GenerateTaskOptions options_;
+  Conversations conversations_;
   std::shared_ptr<const RowConstraint> constraint_;
+  mutable std::mutex kept_mutex_;
+  mutable std::unique_ptr<Kept> kept_;
 };
 
 }  // namespace
@@ -199,13 +233,13 @@ const Task& generate_task() {
   static const Task task{
       .name = "generate",
       .verb = "generate",
-      .summary = "write on after a prompt; with --output {\"text\", \"finish_reason\", \"tokens\", \"score\"} per line",
+      .summary = "continue a prompt; with --output {\"text\", \"finish_reason\", \"tokens\", \"score\"} per line",
       .example = "heed generate --model gpt2 \"Once upon a time\" --do-sample --temperature 0.8 --seed 1",
       .request = {{.name = "messages",
                    .row = RowField::messages,
-                   .help = "or a conversation: a list of {\"role\", \"content\"}",
+                   .help = "conversation instead of a prompt: a list of {\"role\", \"content\"}",
                    .optional = true},
-                  {.name = "prompt", .row = RowField::text, .help = "prompts to write on from", .optional = true}},
+                  {.name = "prompt", .row = RowField::text, .help = "prompts to continue", .optional = true}},
       .supports =
           [](const Model& model) {
             return model.head() == HeadKind::causal_lm && model.backbone()->decodes() != nullptr;

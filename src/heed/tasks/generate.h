@@ -22,6 +22,7 @@ struct WrittenText {
   std::string finish_reason{};  // stop, length, time, cancelled
   double score = 0;             // the sum of log-probabilities, or what beams are ranked by
   std::vector<WrittenToken> tokens{};
+  std::vector<std::int32_t> prompt{};  // the ids that it follows
 };
 
 // What follows each prompt: num_return_sequences texts per prompt. `options` are the fields of docs/generation.md as a

@@ -8,6 +8,7 @@
 #include "heed/base/error.h"
 #include "heed/ops/gather.h"
 #include "heed/ops/loss.h"
+#include "heed/tasks/conversation.h"
 #include "heed/tasks/run_task.h"
 
 namespace heed {
@@ -50,28 +51,37 @@ double log_probability(std::span<const float> logits, std::int32_t token) {
 
 class LmRun : public TrainableRun {
  public:
-  LmRun(const TaskSetup& setup, const LmOptions& options) : TrainableRun(setup), options_(options) {
-    HEED_CHECK(shared(Purpose::train) < setup.max_tokens - 1, "[lm] windows of ", setup.max_tokens,
+  LmRun(const TaskSetup& setup, const LmOptions& options)
+      : TrainableRun(setup), options_(options), conversations_(setup) {
+    HEED_CHECK(setup.memory > 0 || shared(Purpose::train) < setup.max_tokens - 1, "[lm] windows of ", setup.max_tokens,
                " tokens cannot share ", options.stride);
   }
 
   HeadKind head() const override { return HeadKind::causal_lm; }
 
-  // Windows that share tokens; in the data of training, the token that ends a text after its last window.
   std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
-    const auto end = options_.end_of_text && !row.continues && purpose != Purpose::predict
-                         ? setup_.special.id("eos_token")
-                         : std::nullopt;
-    text::Encoding encoding =
-        encoded(row.text, {.max_length = setup_.max_tokens - (end ? 1 : 0), .stride = shared(purpose)});
-    auto samples = samples_of(std::move(encoding));
-    text::Encoding& last = samples.back()[0];
-    if (end && (last.ids.empty() || last.ids.back() != *end)) {
-      last.append_special(*end, 0);
+    if (!row.messages.empty()) {
+      // The template has special tokens of its own.
+      auto samples = encode_answers(conversations_.answered(row.messages, row.place()), false, {});
+      HEED_CHECK(!samples.empty() || purpose != Purpose::predict, row.file, ": no answer within the first ",
+                 setup_.max_tokens, " tokens, and the model takes no more");
+      return samples;
     }
-    // A single token has nothing before it.
-    std::erase_if(samples, [](const auto& sequences) { return sequences[0].size() < 2; });
-    return samples;
+    if (row.pair) {
+      const std::string text = row.text + *row.pair;
+      return encode_answers({text, {{row.text.size(), text.size()}}, true}, true, end_of(row, purpose));
+    }
+    return encode_text(row, purpose);
+  }
+
+  // A conversation without an answer in it that the model sees was cut too.
+  std::size_t cut_after(const Row& row, const std::vector<std::vector<text::Encoding>>& samples) const override {
+    return has_answers(row) && samples.empty() ? setup_.max_tokens : TrainableRun::cut_after(row, samples);
+  }
+
+  // All that is shared but the last token, from which the first new one is predicted.
+  std::size_t remembered(std::size_t window) const override {
+    return setup_.memory > 0 && window > 0 ? shared(Purpose::train) - 1 : 0;
   }
 
   // None: the tokens themselves are what is to be predicted.
@@ -88,7 +98,7 @@ class LmRun : public TrainableRun {
       for (const std::size_t place : places(part, i)) rows.push_back(first + static_cast<std::int64_t>(place));
     }
     const auto count = static_cast<std::int64_t>(rows.size());
-    return model.logits_of_rows(embedding(hidden, Tensor::from(rows, {count})), context);
+    return model.logits_of_rows(take_rows(hidden, Tensor::from(rows, {count})), context);
   }
 
   double count(const HeadBatch& part) const override {
@@ -125,7 +135,9 @@ class LmRun : public TrainableRun {
         found.right += best == score.token ? 1 : 0;
         found.score.log_probability += score.log_probability;
         ++found.score.tokens;
-        found.score.characters += tokens.char_offsets[next].end - tokens.char_offsets[next].begin;
+        if (!setup_.tokenizer.is_special(score.token)) {  // a template writes special tokens as text
+          found.score.characters += tokens.char_offsets[next].end - tokens.char_offsets[next].begin;
+        }
         if (!options_.tokens) continue;
         score.text = setup_.tokenizer.decode(std::span(&score.token, 1), false);
         found.score.list.push_back(std::move(score));
@@ -155,10 +167,80 @@ class LmRun : public TrainableRun {
   std::string main_metric() const override { return "loss"; }
 
  private:
+  static bool has_answers(const Row& row) { return !row.messages.empty() || row.pair; }
+
+  // The token that follows a text of the data, if one is to.
+  std::optional<std::int32_t> end_of(const Row& row, Purpose purpose) const {
+    const bool wanted = options_.end_of_text && !row.continues && purpose != Purpose::predict;
+    return wanted ? setup_.special.id("eos_token") : std::nullopt;
+  }
+  static void append_end(text::Encoding& tokens, std::int32_t end) {
+    if (tokens.ids.empty() || tokens.ids.back() != end) tokens.append_special(end, 0);
+  }
+
+  // Windows that share tokens; in the data of training, the token that ends a text after its last window.
+  std::vector<std::vector<text::Encoding>> encode_text(const Row& row, Purpose purpose) const {
+    const auto end = end_of(row, purpose);
+    text::Encoding encoding =
+        encoded(row.text, {.max_length = window(purpose) - (end ? 1 : 0), .stride = shared(purpose)});
+    auto samples = samples_of(std::move(encoding));
+    if (end) append_end(samples.back()[0], *end);
+    // A single token has nothing before it.
+    std::erase_if(samples, [](const auto& sequences) { return sequences[0].size() < 2; });
+    return samples;
+  }
+
+  // One sample, cut if it is too long: its tokens that count have the sequence_id 1. Without any there is none.
+  std::vector<std::vector<text::Encoding>> encode_answers(const AnsweredText& given, bool add_special,
+                                                          std::optional<std::int32_t> end) const {
+    const text::Truncation cut{.max_length = setup_.max_tokens - (end ? 1 : 0)};
+    text::Encoding tokens = setup_.tokenizer.encode(given.text, {.add_special = add_special, .truncation = cut});
+    tokens.drop_windows();
+    tokens.sequence_ids.assign(tokens.size(), 0);
+    for (const auto& [first, last] : given.answers) mark_answer(tokens, given, first, last);
+    if (end && !tokens.cut) {
+      append_end(tokens, *end);
+      tokens.sequence_ids.back() = 1;
+    }
+    // The first token has nothing before it.
+    const auto counted = std::span(tokens.sequence_ids).subspan(std::min<std::size_t>(1, tokens.size()));
+    const bool learns = std::ranges::find(counted, 1) != counted.end();
+    return learns ? samples_of(std::move(tokens)) : std::vector<std::vector<text::Encoding>>();
+  }
+
+  // The tokens with any byte of the answer, but for white space after the token that ends it.
+  void mark_answer(text::Encoding& tokens, const AnsweredText& given, std::size_t first, std::size_t last) const {
+    std::size_t end_of_turn = tokens.size();
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      const auto [begin, end] = tokens.byte_offsets[t];
+      if (begin >= last || end <= first) continue;
+      tokens.sequence_ids[t] = 1;
+      const bool is_blank = given.text.find_first_not_of(" \t\r\n", begin) >= end;
+      if (setup_.tokenizer.is_special(tokens.ids[t])) {
+        end_of_turn = t;
+      } else if (!is_blank) {
+        end_of_turn = tokens.size();
+      }
+    }
+    if (given.marked) return;
+    for (std::size_t t = end_of_turn + 1; t < tokens.size() && tokens.byte_offsets[t].begin < last; ++t) {
+      tokens.sequence_ids[t] = 0;
+    }
+  }
+
+  // A model with a memory reads segments of max_tokens, and what they share with the one before is read once more.
+  std::size_t window(Purpose purpose) const {
+    constexpr std::size_t kUsualSegment = 512;  // where the model has no limit
+    if (setup_.memory == 0) return setup_.max_tokens;
+    const bool any = setup_.max_tokens == static_cast<std::size_t>(kAnyLength);
+    return (any ? kUsualSegment : setup_.max_tokens) + shared(purpose) - 1;
+  }
+
   // Tokens that a window shares with the one before it: one, so that none is lost between them, or what gives the first
-  // tokens of a window something to go by.
+  // tokens of a window something to go by: at least what the model remembers.
   std::size_t shared(Purpose purpose) const {
     if (options_.stride > 0) return static_cast<std::size_t>(options_.stride);
+    if (setup_.memory > 0) return setup_.memory + 1;
     return purpose == Purpose::predict ? setup_.max_tokens / 2 : 1;
   }
 
@@ -166,6 +248,13 @@ class LmRun : public TrainableRun {
   std::vector<std::size_t> places(const HeadBatch& part, std::size_t number) const {
     const Sample& sample = part.batch.samples[number];
     const text::Encoding& tokens = sample.sequences[0];
+    if (has_answers(part.row(number))) {
+      std::vector<std::size_t> found;
+      for (std::size_t t = 1; t < tokens.size(); ++t) {
+        if (tokens.sequence_ids[t] == 1) found.push_back(t - 1);
+      }
+      return found;
+    }
     const std::size_t counted =
         sample.window == 0 ? 0 : shared(sample.targets.empty() ? Purpose::predict : Purpose::train);
     std::size_t seen = 0;  // tokens of the text so far
@@ -179,6 +268,7 @@ class LmRun : public TrainableRun {
   }
 
   LmOptions options_;
+  Conversations conversations_;
 };
 
 }  // namespace
@@ -193,11 +283,12 @@ double TextScore::bits_per_character() const {
 
 Fields LmOptions::fields() {
   Fields list;
-  list.push_back(Field("tokens", tokens, "give the log-probability of each token too").only_for(kForPredict));
-  list.push_back(Field("end_of_text", end_of_text, "the end token follows each text, if the tokenizer has one")
+  list.push_back(Field("tokens", tokens, "also give the log-probability of each token").only_for(kForPredict));
+  list.push_back(Field("end_of_text", end_of_text, "put the end token after each text, if the tokenizer has one")
                      .only_for(kForTrain | kForEvaluate));
   list.push_back(
-      Field("stride", stride, "tokens that a window shares with the one before it; 0: half of it, in training data one")
+      Field("stride", stride,
+            "tokens that a window shares with the one before; 0: half a window, one token when training or scoring")
           .at_least(0));
   return list;
 }
@@ -215,15 +306,19 @@ const Task& lm_task() {
       .name = "lm",
       .verb = "score",
       .summary =
-          "how probable texts are: {\"log_probability\", \"tokens\", \"perplexity\", \"bits_per_character\"} per line",
+          "score how probable texts are: {\"log_probability\", \"tokens\", \"perplexity\", \"bits_per_character\"} per "
+          "line",
       .example = "heed score --model gpt2 \"The cat sat on the mat.\"",
-      .request = {{.name = "text", .row = RowField::text, .help = "texts to score"}},
+      .request = {{.name = "messages",
+                   .row = RowField::messages,
+                   .help = "or a conversation, a list of {\"role\", \"content\"}: its answers",
+                   .optional = true},
+                  {.name = "text", .row = RowField::text, .help = "texts to score", .optional = true}},
       .supports = [](const Model& model) { return model.head() == HeadKind::causal_lm; },
       .options = option_list<LmOptions>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<LmRun>(setup, options_from<LmOptions>(options));
-      },
+      .make = make_run<LmRun, LmOptions>,
       .rows = {RowField::text},
+      .chats = true,
       .sample_data = ".txt",
       .head = HeadKind::causal_lm};
   return task;

@@ -1,5 +1,8 @@
 // Language modelling: how probable a text is, token by token, each given those before it. Long texts are read in
 // windows that share tokens, and every token counts once.
+//
+// Of a conversation, which the chat template renders, only the answers count, with the token that ends each; of a
+// prompt with its completion (Row::text and pair) only the completion. Both are cut where they are too long.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/base/utf8.h"
 #include "heed/text/unicode.h"
 
@@ -141,9 +142,7 @@ std::string normalized_answer(std::string_view text, AnswerRule rule) {
   }
   const std::string kept =
       without(lower(text), [](char32_t point) { return point < 0x80 && std::ispunct(static_cast<int>(point)) != 0; });
-  std::string result;
-  for (const std::string& word : split_at_spaces(without_articles(kept))) result += (result.empty() ? "" : " ") + word;
-  return result;
+  return join(split_at_spaces(without_articles(kept)), " ");
 }
 
 std::vector<std::string> answer_words(std::string_view text, AnswerRule rule) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/tasks/answer.h"
 #include "heed/tasks/classify.h"
 #include "heed/tasks/embed.h"
@@ -17,11 +18,9 @@
 namespace heed {
 namespace {
 
-// "id, comment": what a request has, for those who look for what it lacks.
+// "id, comment": what a request has, for error messages.
 std::string names_of(const Json& request) {
-  std::string list;
-  for (const auto& [name, value] : request.items()) list += (list.empty() ? "" : ", ") + name;
-  return list.empty() ? "nothing" : list;
+  return request.empty() ? "nothing" : join(request.items(), ", ", [](const auto& item) { return item.key(); });
 }
 
 std::vector<const Task*>& table() {
@@ -50,26 +49,24 @@ const Task* find_task(std::string_view name) {
 
 const Task& task_named(std::string_view name) {
   const Task* task = find_task(name);
-  std::string known;
-  for (const Task* each : table()) known += (known.empty() ? "" : ", ") + each->name;
-  HEED_CHECK(task, "there is no task \"", name, "\"; there are ", known);
+  HEED_CHECK(task, "there is no task \"", name, "\"; there are ", join(table(), ", ", &Task::name));
   return *task;
 }
 
 std::string trainable_tasks() {
-  std::string list;
+  std::vector<std::string> names;
   for (const Task* task : table()) {
-    if (task->trains()) list += (list.empty() ? "" : ", ") + task->name;
+    if (task->trains()) names.push_back(task->name);
   }
-  return list;
+  return join(names, ", ");
 }
 
 std::string supported_verbs(const Model& model) {
-  std::string list;
+  std::vector<std::string> verbs;
   for (const Task* task : table()) {
-    if (task->supports(model)) list += (list.empty() ? "" : ", ") + task->verb;
+    if (task->supports(model)) verbs.push_back(task->verb);
   }
-  return list;
+  return join(verbs, ", ");
 }
 
 const Task* usual_task(const Model& model) {

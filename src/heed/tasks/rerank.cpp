@@ -68,11 +68,11 @@ const Task& rerank_task() {
   static const Task task{
       .name = "rerank",
       .verb = "rerank",
-      .summary = "texts by their relevance to a query, by a cross-encoder: [{\"index\", \"score\", \"text\"}, ...]",
+      .summary = "rank texts by relevance to a query, with a cross-encoder: [{\"index\", \"score\", \"text\"}, ...]",
       .example =
           "heed rerank --model ms-marco-MiniLM-L-6-v2 --query \"how tall is it?\" \"It is 300 m tall.\" \"It is old.\"",
-      .request = {{.name = "query", .row = RowField::text, .help = "what the texts should be relevant to"},
-                  {.name = "texts", .row = RowField::texts, .help = "the texts"}},
+      .request = {{.name = "query", .row = RowField::text, .help = "query that the texts should be relevant to"},
+                  {.name = "texts", .row = RowField::texts, .help = "texts to rank"}},
       .supports =
           [](const Model& model) {
             return model.head() == HeadKind::sequence_classification && model.config().labels.size() == 1;

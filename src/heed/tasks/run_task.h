@@ -22,7 +22,7 @@ inline std::vector<std::unique_ptr<Finding>> run_task(const LoadedModel& model, 
 
 // A task by name, from requests to answers in JSON.
 std::vector<Json> run_task(const LoadedModel& model, std::string_view task, std::span<const Json> requests,
-                           const Json& options = Json::object(), const StopToken& stop = {});
+                           const Json& options = Json::object(), const StopToken& stop = StopScope::current());
 
 // The findings of a task that makes findings of this type.
 template <class Found, class Result>

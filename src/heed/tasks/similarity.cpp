@@ -58,13 +58,7 @@ class SimilarityRun : public BatchedRun {
 }  // namespace
 
 Fields SimilarityOptions::fields() {
-  Fields list;
-  list.push_back(
-      Field("pooling", pooling,
-            "how tokens become one vector: mean, cls or max; default: what the model's folder says, else mean")
-          .one_of({"", "mean", "cls", "max"}));
-  list.push_back(Field("prompt", prompt, "name of the prompt to put before each text, one of the model's folder"));
-  return list;
+  return {pooling_field(pooling), prompt_field(prompt)};
 }
 
 std::vector<float> similarity(const LoadedModel& model, const std::string& source,
@@ -75,20 +69,19 @@ std::vector<float> similarity(const LoadedModel& model, const std::string& sourc
 }
 
 const Task& similarity_task() {
-  static const Task task{.name = "similarity",
-                         .verb = "similarity",
-                         .summary = "how alike texts are: a list of cosines between the first text and each other",
-                         .example = "heed similarity --model all-MiniLM-L6-v2 \"a cat\" \"a kitten\" \"a car\"",
-                         .request = {{.name = "source_sentence",
-                                      .row = RowField::text,
-                                      .help = "the text to compare with",
-                                      .first_text = true},
-                                     {.name = "sentences", .row = RowField::texts, .help = "the other texts"}},
-                         .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
-                         .options = option_list<SimilarityOptions>(),
-                         .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-                           return std::make_unique<SimilarityRun>(setup, options_from<SimilarityOptions>(options));
-                         }};
+  static const Task task{
+      .name = "similarity",
+      .verb = "similarity",
+      .summary = "compare a text with others: a list of cosines, one per other text",
+      .example = "heed similarity --model all-MiniLM-L6-v2 \"a cat\" \"a kitten\" \"a car\"",
+      .request = {{.name = "source_sentence",
+                   .row = RowField::text,
+                   .help = "text to compare with the others",
+                   .first_text = true},
+                  {.name = "sentences", .row = RowField::texts, .help = "texts to compare with the first"}},
+      .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
+      .options = option_list<SimilarityOptions>(),
+      .make = make_run<SimilarityRun, SimilarityOptions>};
   return task;
 }
 

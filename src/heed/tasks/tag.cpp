@@ -257,19 +257,17 @@ std::vector<std::unique_ptr<Finding>> tagged(const LoadedModel& model, std::vect
 
 Fields TagOptions::fields() {
   Fields list;
-  list.push_back(Field("aggregation", aggregation, "how the tokens of a word and of an entity are put together")
+  list.push_back(Field("aggregation", aggregation, "how tokens are joined to words and entities")
                      .one_of({"none", "simple", "first", "average", "max"})
                      .only_for(kForPredict));
+  list.push_back(Field("stride", stride, "tokens that the windows over a long text share; -1: a quarter of a window")
+                     .at_least(-1)
+                     .only_for(kForPredict | kForEvaluate));
   list.push_back(
-      Field("stride", stride, "tokens that the windows over a long text share; -1 stands for a quarter of a window")
-          .at_least(-1)
-          .only_for(kForPredict | kForEvaluate));
-  list.push_back(
-      Field("metric", metric, "metric that counts: entity or accuracy; default: entity if the labels are B-, I-, O")
+      Field("metric", metric, "metric that decides: entity or accuracy; default: entity if the labels are B-, I-, O")
           .one_of({"", "entity", "accuracy"})
           .only_for(kForTrain | kForEvaluate));
-  list.push_back(Field("all_tokens", all_tokens,
-                       "the further tokens of a word are labelled too, B- as I-; else its first one alone")
+  list.push_back(Field("all_tokens", all_tokens, "label all tokens of a word, with I- after B-, not only its first one")
                      .only_for(kForTrain));
   list.push_back(Field("scheme", scheme,
                        "how tags make entities: conll (lenient), or strictly iob1, iob2, ioe1, ioe2, iobes or bilou")
@@ -307,18 +305,17 @@ const Task& tag_task() {
   static const Task task{
       .name = "tag",
       .verb = "tag",
-      .summary = "labelled words of texts: [{\"entity_group\", \"score\", \"word\", \"start\", \"end\"}, ...] per line",
+      .summary =
+          "label the words of texts: [{\"entity_group\", \"score\", \"word\", \"start\", \"end\"}, ...] per line",
       .example = "heed tag --model bert-base-NER \"Wolfgang lives in Berlin\"",
       .request = {{.name = "words",
                    .row = RowField::words,
-                   .help = "words that are split already: a label for each",
+                   .help = "words that are split already, to label one by one",
                    .optional = true},
-                  {.name = "text", .row = RowField::text, .help = "the texts", .optional = true}},
+                  {.name = "text", .row = RowField::text, .help = "texts to label", .optional = true}},
       .supports = [](const Model& model) { return model.head() == HeadKind::token_classification; },
       .options = option_list<TagSettings>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<TagRun>(setup, options_from<TagSettings>(options));
-      },
+      .make = make_run<TagRun, TagSettings>,
       .rows = {RowField::words, RowField::labels},
       .sample_data = ".conll",
       .head = HeadKind::token_classification,

@@ -12,7 +12,7 @@ namespace heed {
 
 struct TagOptions {
   std::string aggregation = "simple";
-  // Texts longer than the model's sequences are read in windows that share so many tokens; -1: a quarter of them.
+  // Texts longer than the model's sequences are read in windows that share this many tokens; -1: a quarter of them.
   std::int64_t stride = -1;
   std::vector<std::string> ignored{"O"};  // labels that are not reported
   std::string metric{};

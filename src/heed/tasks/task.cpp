@@ -3,8 +3,85 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
+#include "heed/base/parallel.h"
+#include "heed/tasks/loaded_model.h"
+#include "heed/tensor/autograd.h"
 
 namespace heed {
+namespace {
+
+std::size_t tokens_of(const Sample& sample) {
+  std::size_t tokens = 0;
+  for (const text::Encoding& sequence : sample.sequences) tokens += sequence.size();
+  return tokens;
+}
+
+void count_cut_rows(const std::vector<Sample>& samples, CutRows& cut) {
+  std::size_t counted = samples.size();  // the last row that was; no row has this number
+  for (const Sample& sample : samples) {
+    for (const text::Encoding& sequence : sample.sequences) {
+      if (!sequence.cut) continue;
+      if (sample.row_number != counted) ++cut.count;
+      counted = sample.row_number;
+      cut.tokens = std::max(cut.tokens, sequence.size());
+    }
+  }
+}
+
+// The samples of all rows, row after row; encoded in parallel.
+std::vector<Sample> samples_of(const BatchedRun& task, const std::vector<Row>& rows) {
+  std::vector<std::vector<std::vector<text::Encoding>>> encoded(rows.size());
+  parallel_for(static_cast<std::int64_t>(rows.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      encoded[row] = task.encode(rows[row], Purpose::predict);
+    }
+  });
+  std::vector<Sample> samples;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t window = 0; window < encoded[row].size(); ++window) {
+      samples.push_back({.sequences = std::move(encoded[row][window]),
+                         .text = task.text_of(rows[row]),
+                         .rows = {rows[row]},
+                         .row_number = row,
+                         .window = window,
+                         .remembered = task.remembered(window)});
+    }
+  }
+  return samples;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Finding>> BatchedRun::run(const LoadedModel& model, std::vector<Row> rows,
+                                                      const TaskCall& call) const {
+  std::vector<std::unique_ptr<Finding>> findings;
+  findings.reserve(rows.size());
+  for (const Row& row : rows) findings.push_back(begin(row));
+  std::vector<Sample> samples = heed::samples_of(*this, rows);
+  if (call.cut) count_cut_rows(samples, *call.cut);
+  std::vector<std::size_t> lengths;
+  lengths.reserve(samples.size());
+  for (const Sample& sample : samples) lengths.push_back(tokens_of(sample));
+
+  const NoGrad no_grad;
+  const Context context = Context().stopping(call.stop);
+  for (const auto& chosen : plan_batches(lengths, model.token_budget())) {
+    context.check_stop("[run_task]");
+    std::vector<Sample> together;
+    std::vector<Finding*> theirs;
+    for (const std::size_t i : chosen) {
+      theirs.push_back(findings[samples[i].row_number].get());
+      together.push_back(std::move(samples[i]));
+    }
+    const Batch batch = make_batch(std::move(together), model.model().info());
+    HeadBatch part{.batch = batch};
+    part.logits = forward(model.model(), part, model.model().encode(batch.inputs, context), context);
+    find(part, theirs);
+  }
+  for (auto& finding : findings) finding->finish();
+  return findings;
+}
 
 std::vector<std::vector<text::Encoding>> BatchedRun::encode(const Row& row, Purpose /*purpose*/) const {
   const text::Truncation cut{.max_length = setup_.max_tokens};

@@ -28,13 +28,15 @@ struct TaskSetup {
   const text::Tokenizer& tokenizer;
   const text::SpecialTokens& special;
   std::size_t max_tokens = 0;         // the longest sequence, special tokens included
+  std::size_t memory = 0;             // tokens of earlier segments that the model remembers (ModelInfo::memory)
   std::vector<std::string> labels{};  // of a model that is there already; training learns them from the data
   Json config = Json::object();       // its config.json
   HeadKind head = HeadKind::none;
   std::optional<SentenceEmbedding> sentence_embedding{};
-  Json generation_config{};        // generation_config.json, null if there is none
-  std::filesystem::path folder{};  // where its tokenizer and templates are
-  std::string name{};              // for errors: its folder
+  Json generation_config{};               // generation_config.json, null if there is none
+  std::filesystem::path folder{};         // where its tokenizer and templates are
+  std::filesystem::path chat_template{};  // a file with another template than those; empty: none
+  std::string name{};                     // for errors: its folder
 };
 
 // What rows are encoded for. Training may cut long texts in other places than predictions.
@@ -94,7 +96,7 @@ struct TextPiece {
 
 // Everything about a call that is not a row.
 struct TaskCall {
-  StopToken stop{};                                       // ends it with a cancelled error
+  StopToken stop = StopScope::current();                  // ends it with a cancelled error
   CutRows* cut = nullptr;                                 // is added to
   std::function<void(const TextPiece& piece)> on_text{};  // of tasks that write: text as it comes
 };
@@ -121,6 +123,8 @@ class BatchedRun : public TaskRun {
   // The text whose tokens are the sample's, and its sequences: a list per sample, several for windows over a long text.
   virtual std::string text_of(const Row& row) const { return row.text; }
   virtual std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const;
+  // How many of a window's first tokens the one before had, and the model is to remember (Inputs::remembered).
+  virtual std::size_t remembered(std::size_t /*window*/) const { return 0; }
   // After how many tokens the row's text was cut, 0 if it was not. `samples` are what encode() gave.
   virtual std::size_t cut_after(const Row& row, const std::vector<std::vector<text::Encoding>>& samples) const;
   // Hidden states [N, C] to what find() and the loss need of them; default: the head's logits.
@@ -192,7 +196,7 @@ struct RequestField {
 // Users of a task's option fields (Field::only_for).
 inline constexpr unsigned kForPredict = 1, kForTrain = 2, kForEvaluate = 4;
 
-// An option of a task, for whoever makes flags, configs and help of it.
+// An option of a task, for code that makes flags, configs and help of it.
 struct OptionInfo {
   std::string name, help;
   Json value;         // by default; null for what the model decides
@@ -200,6 +204,7 @@ struct OptionInfo {
   std::vector<std::string> words{};
   unsigned uses = ~0U;
   Json schema = Json::object();  // Field::schema()
+  std::string short_flag{};      // "": none
 };
 
 // A struct of options with a member fields(), known by its JSON alone.
@@ -221,6 +226,7 @@ struct Task {
 
   // Of tasks that can be trained and scored, whose make() gives a TrainableRun:
   RowFields rows{};                // what rows of data files must have; empty: it only predicts
+  bool chats = false;              // rows may be conversations instead (DataSource::chats)
   std::string sample_data{};       // the extension that its data usually has
   HeadKind head = HeadKind::none;  // models with this head are made for it
   bool shares_input = false;       // may be a further head on the tokens of another task
@@ -273,8 +279,8 @@ OptionList option_list() {
             std::vector<OptionInfo> list;
             Options options;
             for (const Field& field : options.fields()) {
-              list.push_back(
-                  {field.name, field.help, field.json(), field.is_flag(), field.words, field.uses, field.schema()});
+              list.push_back({field.name, field.help, field.json(), field.is_flag(), field.words, field.uses,
+                              field.schema(), field.short_flag});
             }
             return list;
           },
@@ -282,6 +288,12 @@ OptionList option_list() {
             Options options = options_from<Options>(given, where, prefix);
             return to_json(options.fields());
           }};
+}
+
+// Task::make of a run that takes these options.
+template <class Run, class Options>
+std::unique_ptr<TaskRun> make_run(const TaskSetup& setup, const Json& options) {
+  return std::make_unique<Run>(setup, options_from<Options>(options));
 }
 
 }  // namespace heed

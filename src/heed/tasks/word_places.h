@@ -1,4 +1,4 @@
-// Words that somebody has split already, and the tokens that stand for them.
+// Words that are split already, and the tokens that stand for them.
 #pragma once
 
 #include <optional>

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/tasks/label_scores.h"
 #include "heed/tasks/run_task.h"
 
@@ -26,9 +27,8 @@ std::optional<std::size_t> class_named(const std::vector<std::string>& labels, s
 struct InferenceClasses {
   explicit InferenceClasses(const TaskSetup& setup) {
     const auto follows = class_named(setup.labels, kEntailment), against = class_named(setup.labels, kContradiction);
-    std::string known;
-    for (const std::string& label : setup.labels) known += (known.empty() ? "" : ", ") + label;
-    HEED_CHECK(follows && against, "[zero-shot] ", setup.name, ": config.json's id2label has ", known,
+    HEED_CHECK(follows && against, "[zero-shot] ", setup.name, ": config.json's id2label has ",
+               join(setup.labels, ", "),
                "; expected entailment and contradiction, the labels of a model of natural-language inference");
     entailment = *follows;
     contradiction = *against;
@@ -108,9 +108,9 @@ class ZeroShotRun : public BatchedRun {
 
 Fields ZeroShotOptions::fields() {
   Fields list;
-  list.push_back(Field("template", hypothesis, "what is to follow from the text, with {} for the label")
+  list.push_back(Field("template", hypothesis, "sentence that should follow from the text, with {} for the label")
                      .where([this] { return hypothesis.find("{}") != std::string::npos; }, "a text with {} in it"));
-  list.push_back(Field("multi_label", multi_label, "several labels may be right: each has a score of its own"));
+  list.push_back(Field("multi_label", multi_label, "score each label by itself, since several may be right"));
   return list;
 }
 
@@ -129,10 +129,13 @@ const Task& zero_shot_task() {
       .name = "zero_shot",
       .verb = "zero-shot",
       .summary =
-          "labels of your own for texts, by a model of inference: {\"sequence\", \"labels\", \"scores\"} per line",
+          "classify texts by labels of your own, with an inference model: {\"sequence\", \"labels\", \"scores\"} per "
+          "line",
       .example = "heed zero-shot --model nli-MiniLM2-L6-H768 --labels sports,politics \"The match ended in a draw.\"",
-      .request = {{.name = "labels", .row = RowField::texts, .help = "labels to choose from: sports,politics"},
-                  {.name = "text", .row = RowField::text, .help = "the texts"}},
+      .request = {{.name = "labels",
+                   .row = RowField::texts,
+                   .help = "labels to choose from, separated by commas: sports,politics"},
+                  {.name = "text", .row = RowField::text, .help = "texts to classify"}},
       .supports =
           [](const Model& model) {
             const auto& labels = model.config().labels;
@@ -140,9 +143,7 @@ const Task& zero_shot_task() {
                    class_named(labels, kContradiction);
           },
       .options = option_list<ZeroShotOptions>(),
-      .make = [](const TaskSetup& setup, const Json& options) -> std::unique_ptr<TaskRun> {
-        return std::make_unique<ZeroShotRun>(setup, options_from<ZeroShotOptions>(options));
-      }};
+      .make = make_run<ZeroShotRun, ZeroShotOptions>};
   return task;
 }
 

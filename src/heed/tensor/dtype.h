@@ -1,5 +1,5 @@
 // Element types. f32 is what models compute in, f64 what checks compute in, i32/i64 are ids; f16 and bf16 are storage
-// of files and are converted at the door.
+// of files: weights (ops/weight.h) and tables of embeddings, or converted at the door.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The bytes behind tensors: pooled memory of our own, or somebody else's bytes kept alive (a mapped file).
+// The bytes of tensors: pooled memory of our own, or somebody else's bytes kept alive (a mapped file).
 #pragma once
 
 #include <atomic>

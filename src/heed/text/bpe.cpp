@@ -14,7 +14,7 @@ namespace {
 // Words of up to this many characters are merged by scanning for the lowest rank, longer ones by a heap.
 constexpr std::size_t kShort = 24;
 
-thread_local Sequence* dropout_source = nullptr;
+thread_local RandomStream* dropout_source = nullptr;
 
 std::uint64_t pair_hash(std::int32_t left, std::int32_t right) {
   const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
@@ -23,7 +23,7 @@ std::uint64_t pair_hash(std::int32_t left, std::int32_t right) {
 
 }  // namespace
 
-DropoutSource::DropoutSource(Sequence& random) : previous_(std::exchange(dropout_source, &random)) {}
+DropoutSource::DropoutSource(RandomStream& random) : previous_(std::exchange(dropout_source, &random)) {}
 DropoutSource::~DropoutSource() {
   dropout_source = previous_;
 }
@@ -155,7 +155,7 @@ void Bpe::merge_short(std::vector<Symbol>& symbols) const {
 
 // n log n for a word of any length. An entry of the queue may be out of date: it counts only while its place still
 // holds a pair that makes the same token.
-void Bpe::merge_long(std::vector<Symbol>& symbols, Sequence* random) const {
+void Bpe::merge_long(std::vector<Symbol>& symbols, RandomStream* random) const {
   struct Candidate {
     std::int32_t rank, place, result;
     bool operator>(const Candidate& other) const {
@@ -215,7 +215,7 @@ void Bpe::tokenize(std::string_view word, std::vector<Piece>& pieces) const {
   thread_local std::vector<Symbol> symbols;
   split(word, symbols);
   if (dropout) {
-    Sequence of_word{0, stream_id("dropout", word), 0};
+    RandomStream of_word{0, stream_id("dropout", word), 0};
     merge_long(symbols, dropout_source ? dropout_source : &of_word);
   } else if (symbols.size() <= kShort) {
     merge_short(symbols);

@@ -24,13 +24,13 @@ struct BpeOptions {
 // that one text always has the same tokens.
 class DropoutSource {
  public:
-  explicit DropoutSource(Sequence& random);
+  explicit DropoutSource(RandomStream& random);
   ~DropoutSource();
   DropoutSource(const DropoutSource&) = delete;
   DropoutSource& operator=(const DropoutSource&) = delete;
 
  private:
-  Sequence* previous_;
+  RandomStream* previous_;
 };
 
 class Bpe final : public VocabularyModel {
@@ -60,7 +60,7 @@ class Bpe final : public VocabularyModel {
   bool add_bytes(std::string_view character, bool first, bool last, std::vector<Symbol>& symbols) const;
   void split(std::string_view word, std::vector<Symbol>& symbols) const;
   void merge_short(std::vector<Symbol>& symbols) const;
-  void merge_long(std::vector<Symbol>& symbols, Sequence* random) const;
+  void merge_long(std::vector<Symbol>& symbols, RandomStream* random) const;
 
   BpeOptions options_;
   std::vector<Merge> merges_;  // open addressing, a power of two

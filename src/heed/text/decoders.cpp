@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "heed/base/join.h"
 #include "heed/base/utf8.h"
 #include "heed/text/byte_level.h"
 #include "heed/text/decoder.h"
 #include "heed/text/fields.h"
 #include "heed/text/metaspace.h"
 #include "heed/text/pattern.h"
+#include "heed/text/sequence.h"
 #include "heed/text/single_character.h"
 #include "heed/text/unicode.h"
 
@@ -30,12 +32,6 @@ void clean_up(std::string& text) {
       {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
   };
   for (const auto& [from, to] : kRules) replace_all(text, from, to);
-}
-
-std::string joined(const std::vector<std::string>& tokens) {
-  std::string all;
-  for (const std::string& token : tokens) all += token;
-  return all;
 }
 
 class WordPieceDecoder final : public Decoder {
@@ -129,7 +125,7 @@ class BpeDecoder final : public Decoder {
 
 class Fuse final : public Decoder {
  public:
-  void apply(std::vector<std::string>& tokens) const override { tokens.assign(1, joined(tokens)); }
+  void apply(std::vector<std::string>& tokens) const override { tokens.assign(1, join(tokens, "")); }
   std::string bytes_of(std::string token) const override { return token; }
 };
 
@@ -250,12 +246,9 @@ class Ctc final : public Decoder {
   bool cleanup_;
 };
 
-class Sequence final : public Decoder {
+class DecoderSequence final : public Sequence<Decoder, std::vector<std::string>> {
  public:
-  explicit Sequence(std::vector<std::unique_ptr<Decoder>> parts) : parts_(std::move(parts)) {}
-  void apply(std::vector<std::string>& tokens) const override {
-    for (const auto& part : parts_) part->apply(tokens);
-  }
+  using Sequence::Sequence;
   std::string bytes_of(std::string token) const override {
     bool fused = false;
     for (const auto& part : parts_) {
@@ -266,18 +259,7 @@ class Sequence final : public Decoder {
     }
     return token;
   }
-
- private:
-  std::vector<std::unique_ptr<Decoder>> parts_;
 };
-
-std::unique_ptr<Decoder> make_sequence(Fields& fields) {
-  std::vector<std::unique_ptr<Decoder>> parts;
-  for (const Json& part : fields.required<std::vector<Json>>("decoders")) {
-    parts.push_back(make_decoder(part, fields.context()));
-  }
-  return std::make_unique<Sequence>(std::move(parts));
-}
 
 std::unique_ptr<Decoder> make_named(const std::string& type, Fields& fields) {
   if (type == "WordPiece") {
@@ -306,7 +288,7 @@ std::unique_ptr<Decoder> make_named(const std::string& type, Fields& fields) {
     auto delimiter = fields.optional<std::string>("word_delimiter_token", "|");
     return std::make_unique<Ctc>(std::move(pad), std::move(delimiter), fields.optional("cleanup", true));
   }
-  if (type == "Sequence") return make_sequence(fields);
+  if (type == "Sequence") return std::make_unique<DecoderSequence>(fields, "decoders", make_decoder);
   fail(ErrorKind::bad_format, fields.context(), ": unknown type \"", type, "\"");
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/join.h"
 #include "heed/base/json.h"
 
 namespace heed::text {
@@ -54,9 +55,7 @@ class Fields {
       if (candidate == name) return index;
       ++index;
     }
-    std::string expected;
-    for (const std::string_view candidate : names) expected += (expected.empty() ? "" : ", ") + std::string(candidate);
-    fail(ErrorKind::bad_format, context_, ": ", key, " is \"", name, "\", expected one of ", expected);
+    fail(ErrorKind::bad_format, context_, ": ", key, " is \"", name, "\", expected one of ", join(names, ", "));
   }
 
   // Throws when the object has a field that was not asked for.

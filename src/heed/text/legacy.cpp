@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heed/base/file.h"
+#include "heed/base/join.h"
 #include "heed/base/utf8.h"
 #include "heed/text/charsmap.h"
 #include "heed/text/pipelines.h"
@@ -96,9 +97,8 @@ class Converter {
   void expect_family(std::initializer_list<std::string_view> known, const std::string& file) const {
     const std::string found = family();
     if (found.empty() || std::ranges::find(known, found) != known.end()) return;
-    std::string names;
-    for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
-    fail(ErrorKind::bad_format, file, ": the tokenizer is of the family ", found, ", expected one of ", names);
+    fail(ErrorKind::bad_format, file, ": the tokenizer is of the family ", found, ", expected one of ",
+         join(known, ", "));
   }
 
   bool flag(const std::string& key, bool fallback) const { return json_optional(config_, key, fallback, config_file_); }
@@ -301,7 +301,7 @@ class Converter {
     return tokenizer;
   }
 
-  // fairseq put <s>, <pad>, </s>, <unk> in front of the pieces and <mask> behind.
+  // fairseq put <s>, <pad>, </s>, <unk> before the pieces and <mask> after them.
   static void use_fairseq_ids(SentencePieceModel& model) {
     using Entry = SentencePieceModel::Entry;
     std::vector<Entry> pieces = {{"<s>", 0, PieceType::kControl},
@@ -388,12 +388,6 @@ class Converter {
 
 Json legacy_tokenizer_json(const fs::path& directory) {
   return Converter(directory).run();
-}
-
-Tokenizer load_tokenizer(const fs::path& directory) {
-  HEED_CHECK_AS(not_found, fs::is_directory(directory), directory.string(), ": is not a directory");
-  if (const fs::path file = directory / "tokenizer.json"; fs::exists(file)) return Tokenizer::from_file(file);
-  return Tokenizer::from_parsed_json(legacy_tokenizer_json(directory), directory.string());
 }
 
 }  // namespace heed::text

@@ -1,5 +1,5 @@
-// Tokenizers as model directories have them: tokenizer.json, or the files from before it, which become the same
-// pipeline that HuggingFace's converters make of them.
+// Files that tokenizers had before tokenizer.json, which become the same pipeline that HuggingFace's converters make of
+// them.
 //
 //   vocab.txt                       BERT, DistilBERT, ELECTRA, MPNet
 //   vocab.json + merges.txt         GPT-2, RoBERTa
@@ -11,14 +11,11 @@
 
 #include <filesystem>
 
-#include "heed/text/tokenizer.h"
+#include "heed/base/json.h"
 
 namespace heed::text {
 
-// tokenizer.json if the directory has it, else what the older files say. Throws not_found when there is neither.
-Tokenizer load_tokenizer(const std::filesystem::path& directory);
-
-// The tokenizer.json that the older files of the directory amount to.
+// The tokenizer.json that the older files of the directory amount to. Throws not_found when there are none.
 Json legacy_tokenizer_json(const std::filesystem::path& directory);
 
 }  // namespace heed::text

@@ -32,7 +32,7 @@ class NormalizedString {
   std::uint32_t shift() const { return shift_; }
   // The bytes of the original that the byte at `index` came from: those of a whole character, or none.
   Span source(std::size_t index) const;
-  // The bytes of the original behind text()[begin, end), which is not empty.
+  // The bytes of the original that text()[begin, end) came from; the range is not empty.
   Span source(std::size_t begin, std::size_t end) const { return {source(begin).begin, source(end - 1).end}; }
 
   // The text for a change that keeps every character's length; must leave it valid UTF-8.
@@ -49,7 +49,7 @@ class NormalizedString {
   std::uint32_t shift_ = 0;
   std::string_view view_;
   std::string storage_;
-  std::vector<Span> map_;  // one a byte of text()
+  std::vector<Span> map_;  // one per byte of text()
 };
 
 // Makes the next version of a NormalizedString from left to right, with HuggingFace's rule for what a new character

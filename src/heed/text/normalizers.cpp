@@ -11,6 +11,7 @@
 #include "heed/text/normal_form.h"
 #include "heed/text/normalizer.h"
 #include "heed/text/pattern.h"
+#include "heed/text/sequence.h"
 
 namespace heed::text {
 
@@ -218,25 +219,6 @@ class ByteLevel final : public Normalizer {
   }
 };
 
-class Sequence final : public Normalizer {
- public:
-  explicit Sequence(std::vector<std::unique_ptr<Normalizer>> parts) : parts_(std::move(parts)) {}
-  void apply(NormalizedString& string) const override {
-    for (const auto& part : parts_) part->apply(string);
-  }
-
- private:
-  std::vector<std::unique_ptr<Normalizer>> parts_;
-};
-
-std::unique_ptr<Normalizer> make_sequence(Fields& fields) {
-  std::vector<std::unique_ptr<Normalizer>> parts;
-  for (const Json& part : fields.required<std::vector<Json>>("normalizers")) {
-    parts.push_back(make_normalizer(part, fields.context()));
-  }
-  return std::make_unique<Sequence>(std::move(parts));
-}
-
 std::unique_ptr<Normalizer> make_bert(Fields& fields) {
   const bool clean = fields.optional("clean_text", true);
   const bool chinese = fields.optional("handle_chinese_chars", true);
@@ -270,7 +252,9 @@ std::unique_ptr<Normalizer> make_named(const std::string& type, Fields& fields) 
     return std::make_unique<Precompiled>(Charsmap::from_base64(encoded, fields.context() + ": precompiled_charsmap"));
   }
   if (type == "ByteLevel") return std::make_unique<ByteLevel>();
-  if (type == "Sequence") return make_sequence(fields);
+  if (type == "Sequence") {
+    return std::make_unique<Sequence<Normalizer, NormalizedString>>(fields, "normalizers", make_normalizer);
+  }
   fail(ErrorKind::bad_format, fields.context(), ": unknown type \"", type, "\"");
 }
 

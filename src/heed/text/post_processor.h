@@ -15,7 +15,7 @@ class PostProcessor {
   virtual ~PostProcessor() = default;
   // How many special tokens one text, or a pair, gets.
   virtual std::size_t added_tokens(bool pair) const = 0;
-  // One encoding a text, with type and sequence ids set; what is left in the list is merged by the caller.
+  // One encoding per text, with type and sequence ids set; what is left in the list is merged by the caller.
   virtual void process(std::vector<Encoding>& encodings, bool add_special, const TokenTexts& texts) const = 0;
 };
 

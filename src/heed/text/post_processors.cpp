@@ -3,6 +3,7 @@
 #include "heed/text/byte_level.h"
 #include "heed/text/fields.h"
 #include "heed/text/post_processor.h"
+#include "heed/text/sequence.h"
 #include "heed/text/template_processing.h"
 #include "heed/text/unicode.h"
 
@@ -114,9 +115,9 @@ class ByteLevelProcessing final : public PostProcessor {
   bool trim_, prefix_;
 };
 
-class Sequence final : public PostProcessor {
+class ProcessorSequence final : public StageList<PostProcessor> {
  public:
-  explicit Sequence(std::vector<std::unique_ptr<PostProcessor>> parts) : parts_(std::move(parts)) {}
+  using StageList::StageList;
   std::size_t added_tokens(bool pair) const override {
     std::size_t sum = 0;
     for (const auto& part : parts_) sum += part->added_tokens(pair);
@@ -125,18 +126,7 @@ class Sequence final : public PostProcessor {
   void process(std::vector<Encoding>& encodings, bool add_special, const TokenTexts& texts) const override {
     for (const auto& part : parts_) part->process(encodings, add_special, texts);
   }
-
- private:
-  std::vector<std::unique_ptr<PostProcessor>> parts_;
 };
-
-std::unique_ptr<PostProcessor> make_sequence(Fields& fields) {
-  std::vector<std::unique_ptr<PostProcessor>> parts;
-  for (const Json& part : fields.required<std::vector<Json>>("processors")) {
-    parts.push_back(make_post_processor(part, fields.context()));
-  }
-  return std::make_unique<Sequence>(std::move(parts));
-}
 
 std::unique_ptr<PostProcessor> make_named(const std::string& type, Fields& fields) {
   if (type == "BertProcessing") {
@@ -156,7 +146,7 @@ std::unique_ptr<PostProcessor> make_named(const std::string& type, Fields& field
     return std::make_unique<ByteLevelProcessing>(trim, fields.optional("add_prefix_space", true));
   }
   if (type == "TemplateProcessing") return make_template_processing(fields);
-  if (type == "Sequence") return make_sequence(fields);
+  if (type == "Sequence") return std::make_unique<ProcessorSequence>(fields, "processors", make_post_processor);
   fail(ErrorKind::bad_format, fields.context(), ": unknown type \"", type, "\"");
 }
 

@@ -6,6 +6,7 @@
 #include "heed/text/metaspace.h"
 #include "heed/text/pattern.h"
 #include "heed/text/pre_tokenizer.h"
+#include "heed/text/sequence.h"
 #include "heed/text/single_character.h"
 #include "heed/text/unicode.h"
 
@@ -182,25 +183,6 @@ class ByteLevel final : public PreTokenizer {
   bool prefix_, words_;
 };
 
-class Sequence final : public PreTokenizer {
- public:
-  explicit Sequence(std::vector<std::unique_ptr<PreTokenizer>> parts) : parts_(std::move(parts)) {}
-  void apply(PreTokenized& text) const override {
-    for (const auto& part : parts_) part->apply(text);
-  }
-
- private:
-  std::vector<std::unique_ptr<PreTokenizer>> parts_;
-};
-
-std::unique_ptr<PreTokenizer> make_sequence(Fields& fields) {
-  std::vector<std::unique_ptr<PreTokenizer>> parts;
-  for (const Json& part : fields.required<std::vector<Json>>("pretokenizers")) {
-    parts.push_back(make_pre_tokenizer(part, fields.context()));
-  }
-  return std::make_unique<Sequence>(std::move(parts));
-}
-
 std::unique_ptr<PreTokenizer> make_split(Fields& fields) {
   Pattern pattern(fields.at("pattern"), fields.context());
   const SplitBehavior behavior = split_behavior(fields, "behavior");
@@ -239,7 +221,9 @@ std::unique_ptr<PreTokenizer> make_named(const std::string& type, Fields& fields
     HEED_CHECK_AS(bad_format, length > 0, fields.context(), ": length is 0, expected at least 1");
     return std::make_unique<FixedLength>(length);
   }
-  if (type == "Sequence") return make_sequence(fields);
+  if (type == "Sequence") {
+    return std::make_unique<Sequence<PreTokenizer, PreTokenized>>(fields, "pretokenizers", make_pre_tokenizer);
+  }
   fail(ErrorKind::bad_format, fields.context(), ": unknown type \"", type, "\"");
 }
 

@@ -164,7 +164,7 @@ class BpeTrainer {
     symbols.resize(out);
   }
 
-  std::string joined(const Pair& pair) const {
+  std::string merged(const Pair& pair) const {
     std::string right = token(pair.second);
     const std::string prefix = options_.continuing_subword_prefix.value_or("");
     if (right.starts_with(prefix)) right.erase(0, prefix.size());
@@ -181,7 +181,7 @@ class BpeTrainer {
         continue;
       }
       if (top.count < 1 || top.count < options_.min_frequency) break;
-      const std::int32_t result = id_of(joined(top.pair));
+      const std::int32_t result = id_of(merged(top.pair));
       merges_.push_back(top.pair);
       for (const std::uint32_t word : top.words) merge_in(word, top.pair, result);
       push_new();

@@ -11,7 +11,7 @@
 
 namespace heed::text {
 
-// 64 bits that depend on every byte. Not proof against whoever chooses the bytes: tables that use it compare the bytes.
+// 64 bits that depend on every byte. Not proof against chosen bytes: tables that use it compare them.
 std::uint64_t hash_bytes(std::string_view bytes);
 
 class Vocabulary {

@@ -28,7 +28,7 @@ struct TrainConfig {
     bool recompute = false;
   } model;
   struct {
-    std::string from, train;
+    std::string from, train, chat_template;
     std::int64_t vocab_size = 8000;
     std::vector<std::string> files;
   } tokenizer;
@@ -64,6 +64,7 @@ struct TrainConfig {
     std::int64_t rank = 0;
     double alpha = 16;
     std::vector<std::string> targets = {"query_key_value"};
+    bool merge = true;
   } lora;
   struct {
     std::int64_t every = 0, patience = -1;

@@ -25,6 +25,7 @@ std::uint64_t DevSplit::hash(const Row& row) const {
   std::uint64_t hash = stream_id("dev split", seed_, std::string_view(row.text));
   if (row.pair) hash = stream_id(hash, std::string_view(*row.pair));
   for (const std::string& word : row.words) hash = stream_id(hash, std::string_view(word));
+  if (!row.messages.empty()) hash = stream_id(hash, std::string_view(row.messages));
   return hash;
 }
 

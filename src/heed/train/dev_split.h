@@ -1,4 +1,4 @@
-// Rows of data.train that are held out to judge by, where there is no data.dev. Which they are is a function of the
+// Rows of data.train that are held out for evaluation, where there is no data.dev. Which they are is a function of the
 // seed and of what a model reads of a row: rows that read alike are never on both sides, and a resumed run has the
 // same.
 #pragma once

@@ -4,7 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/tasks/data_notes.h"
-#include "heed/text/legacy.h"
+#include "heed/text/special_tokens.h"
 #include "heed/train/head_plan.h"
 
 namespace heed {
@@ -36,13 +36,14 @@ EvaluationRun::EvaluationRun(const LoadedModel& model, const Task& task, const J
     options = task_options(*config, task);
     if (task.name == config->task) label_names = config->data.label_names;
     setup.max_tokens = run_max_tokens(*config, model.model().info(),
-                                      text::read_settings(model.folder().transformer() / "tokenizer_config.json"));
+                                      text::read_settings(model.folder().tokenizer() / "tokenizer_config.json"));
   }
   options.update(given);
   tasks_.push_back(task.make_trainable(setup, options));
   std::vector<std::vector<DataSource>> files;
   for (DataSource& source : sources) {
     if (source.needs.empty()) source.needs = task.rows;
+    source.chats = task.chats;
     if (source.label_names.empty()) source.label_names = label_names;
     files.push_back({std::move(source)});
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/tasks/run_task.h"
 
 namespace heed {
@@ -19,11 +20,11 @@ constexpr Column kColumns[] = {{"text", &Columns::text},
                                {"score", &Columns::score}};
 
 std::string sharing_tasks() {
-  std::string list;
+  std::vector<std::string> names;
   for (const Task* task : tasks()) {
-    if (task->trains() && task->shares_input) list += (list.empty() ? "" : " or ") + task->name;
+    if (task->trains() && task->shares_input) names.push_back(task->name);
   }
-  return list;
+  return join_or(names);
 }
 
 // An object of config.heads. It reads the text of the main head; options of its task stand beside its own fields.
@@ -82,6 +83,20 @@ std::vector<HeadPlan> head_plans(const TrainConfig& config) {
   return plans;
 }
 
+TrainConfig config_of_head(const TrainConfig& config, const HeadPlan& plan) {
+  if (plan.name.empty()) return config;
+  TrainConfig alone = config;
+  alone.task = plan.task->name;
+  alone.output = (std::filesystem::path(config.output) / plan.name).string();
+  alone.tasks = {{alone.task, plan.options}};
+  alone.heads.clear();
+  alone.data.label_names.clear();
+  std::string* columns[] = {&alone.data.text, &alone.data.pair, &alone.data.words, &alone.data.label,
+                            &alone.data.score};
+  for (std::size_t i = 0; i < std::size(kColumns); ++i) *columns[i] = plan.columns.*kColumns[i].place;
+  return alone;
+}
+
 std::size_t run_max_tokens(const TrainConfig& config, const ModelInfo& model, const Json& tokenizer_config) {
   constexpr std::int64_t kUsualMaxTokens = 512;
   const std::int64_t wanted = config.model.max_tokens;
@@ -101,6 +116,7 @@ std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, con
       heads.push_back({.file = file,
                        .format = config.data.format,
                        .needs = plan.task->rows,
+                       .chats = plan.task->chats,
                        .columns = plan.columns,
                        .header = config.data.header,
                        .label_first = config.data.label_first,

@@ -19,6 +19,9 @@ std::vector<HeadPlan> head_plans(const TrainConfig& config);
 // All options of a task: those of the config over the defaults.
 Json task_options(const TrainConfig& config, const Task& task);
 
+// The config of a run that has this head alone: what its folder is scored by.
+TrainConfig config_of_head(const TrainConfig& config, const HeadPlan& plan);
+
 // For each file of the data the columns of each head.
 std::vector<std::vector<DataSource>> data_sources(const TrainConfig& config, const std::vector<HeadPlan>& plans,
                                                   const std::vector<std::string>& files);

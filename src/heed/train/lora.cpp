@@ -26,12 +26,13 @@ Tensor first_a(std::int64_t rank, std::int64_t in, std::uint64_t seed, const std
 }  // namespace
 
 Lora::Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha,
-           const std::vector<std::string>& targets, std::uint64_t seed)
+           const std::vector<std::string>& targets, std::uint64_t seed, bool train_heads)
     : scale_(alpha / static_cast<double>(rank)) {
   HEED_CHECK(rank > 0, "[lora] rank ", rank, ", expected at least 1");
   for (PlacedParameter& each : parameters) {
-    if (each.place.part == ParameterPlace::Part::head) continue;
-    each.parameter->set_requires_grad(false);
+    const bool of_head = each.place.part == ParameterPlace::Part::head;
+    if (!of_head || !train_heads) each.parameter->set_requires_grad(false);
+    if (of_head) continue;
     const bool chosen = each.parameter->rank() == 2 && std::ranges::any_of(targets, [&](const std::string& target) {
                           return each.name.find(target) != std::string::npos;
                         });
@@ -53,6 +54,12 @@ std::vector<PlacedParameter> Lora::parameters() {
     list.push_back({{addition.place.name + ".lora_a", &addition.a}, addition.place.place});
     list.push_back({{addition.place.name + ".lora_b", &addition.b}, addition.place.place});
   }
+  return list;
+}
+
+std::vector<LowRank> Lora::additions() const {
+  std::vector<LowRank> list;
+  for (const Addition& addition : additions_) list.push_back({addition.place.name, addition.a, addition.b});
   return list;
 }
 

@@ -1,26 +1,28 @@
 // Low-rank additions (Hu et al. 2021): a chosen weight W [out, in] is used as W + alpha / rank * B A, and only A [rank,
 // in] and B [out, rank] are trained. B starts at zero, so that nothing changes at first.
 //
-// The sum is formed once a step and takes the weight's place in the module: every layer works as it is, and what is
-// saved is the merged weight.
+// The sum is formed once a step and takes the weight's place in the module: every layer works as it is. What is saved
+// is the merged weight, or A and B as an adapter (models/adapter.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "heed/models/model.h"
+#include "heed/models/adapter.h"
 
 namespace heed {
 
 class Lora {
  public:
-  // Freezes all but the heads; chooses of what is frozen weights of two axes whose name contains one of the targets, of
-  // which there must be one.
+  // Freezes all but the heads, and those too if not `train_heads`; chooses of the rest weights of two axes whose name
+  // contains one of the targets, of which there must be one.
   Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha,
-       const std::vector<std::string>& targets, std::uint64_t seed);
+       const std::vector<std::string>& targets, std::uint64_t seed, bool train_heads = true);
 
   // "name.lora_a", "name.lora_b": what the optimizer trains.
   std::vector<PlacedParameter> parameters();
+  // A and B as they are now.
+  std::vector<LowRank> additions() const;
   // Puts the sums in place; with gradients recorded, if they are.
   void merge();
   // Puts the weights themselves back.

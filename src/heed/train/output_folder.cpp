@@ -36,13 +36,12 @@ void check_is_free(const fs::path& output) {
   const std::string folder = output.string();
   HEED_CHECK(is_run(output), folder,
              ": is not empty, and nothing of heed train is in it; choose another output, or give --overwrite");
-  HEED_CHECK(
-      !is_there(output / "results.json"), folder,
-      ": has a finished run; choose another output, give --overwrite to replace it, or go on with it: heed train "
-      "--resume ",
-      folder, " epochs=...");
+  HEED_CHECK(!is_there(output / "results.json"), folder,
+             ": has a finished run; choose another output, give --overwrite to replace it, or continue it: heed train "
+             "--resume ",
+             folder, " epochs=...");
   HEED_CHECK(!is_there(output / "checkpoints") && !is_there(output / "model.safetensors"), folder,
-             ": has an unfinished run; go on with it (heed train --resume ", folder,
+             ": has an unfinished run; continue it (heed train --resume ", folder,
              "), choose another output, or give --overwrite to begin anew");
 }
 
@@ -69,12 +68,19 @@ void prepare_output(const TrainConfig& config, RunStart start) {
     }
   }
   const bool anew = start == RunStart::fresh || (start == RunStart::resume && !is_run(output));
-  if (anew) check_is_free(output);
+  if (anew) {
+    remove_unfinished_files(output);  // of a run that was killed before it had written anything
+    check_is_free(output);
+  }
   make_folder(output);
   if (start == RunStart::resume) return;
   for (const char* left : {"checkpoints", "tensorboard", "log.jsonl", "results.json"}) remove_left(output / left);
   // A tokenizer that is trained is taken from here when the run is resumed.
-  if (!config.tokenizer.train.empty()) remove_left(output / "tokenizer.json");
+  if (config.tokenizer.train.empty()) return;
+  for (const char* left :
+       {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"}) {
+    remove_left(output / left);
+  }
 }
 
 }  // namespace heed

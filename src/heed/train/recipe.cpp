@@ -1,4 +1,6 @@
 #include "heed/train/recipe.h"
+#include "heed/base/join.h"
+#include "heed/tasks/task.h"
 
 #include <algorithm>
 #include <array>
@@ -50,10 +52,11 @@ double learning_rate(const TrainConfig& config, const RunSize& size) {
   const double width = static_cast<double>(std::max<std::int64_t>(size.hidden_size, 1));
   const double depth = std::sqrt(6 / static_cast<double>(std::max<std::int64_t>(size.layers, 6)));
   const bool from_nothing = config.model.from.empty();
-  // MiniLM (384) 2e-4, BERT-base (768) 5e-5, BERT-large (1024) 2.8e-5; from nothing 1e-3 for 192 columns.
+  // MiniLM (384) 2e-4, BERT-base (768) 5e-5, BERT-large (1024) 2.8e-5; from scratch 1e-3 for 192 columns.
   double rate = from_nothing ? std::min(2e-3, 0.2 / width * depth) : std::min(4e-4, 2e-4 * std::pow(384 / width, 2));
   if (!from_nothing && size.trained_share < 0.1) rate *= 5;
-  if (!from_nothing && config.task == "embed") rate /= 4;  // no new head that has to learn
+  const Task* task = find_task(config.task);
+  if (!from_nothing && task && task->head == HeadKind::none) rate /= 4;  // no new head that has to learn
   return rounded(rate);
 }
 
@@ -71,9 +74,9 @@ std::int64_t epochs(const TrainConfig& config, const RunSize& size) {
 }  // namespace
 
 std::string choose_recipe(TrainConfig& config, const RunSize& size) {
-  std::string chosen;
-  const auto tell = [&](const char* name, const auto& value) {
-    chosen += (chosen.empty() ? "" : ", ") + std::string(name) + " " + Json(value).dump();
+  std::vector<std::string> chosen;
+  const auto tell = [&](const std::string& name, const auto& value) {
+    chosen.push_back(name + " " + Json(value).dump());
   };
   const bool chooses_length = config.epochs == 0;
   if (config.batch.tokens == 0) tell("batch.tokens", config.batch.tokens = batch_tokens(config, size));
@@ -86,7 +89,7 @@ std::string choose_recipe(TrainConfig& config, const RunSize& size) {
     config.evaluate.patience = chooses_length ? std::max<std::int64_t>(2, (config.epochs + 1) / 2) : 0;
     if (chooses_length) tell("evaluate.patience", config.evaluate.patience);
   }
-  return chosen;
+  return join(chosen, ", ");
 }
 
 }  // namespace heed

@@ -4,8 +4,9 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/data/conversation.h"
 #include "heed/io/model_folder.h"
-#include "heed/text/legacy.h"
+#include "heed/text/load_tokenizer.h"
 #include "heed/text/train_tokenizer.h"
 #include "heed/train/head_plan.h"
 #include "heed/train/trainer.h"
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 constexpr const char* kSpecialTokens = "special_tokens_map.json";
+constexpr std::size_t kMostBytes = 64'000'000;
 
 // Writes the texts of the training rows, a line each, for the tokenizer to learn from.
 void write_texts(const TrainConfig& config, const fs::path& path) {
@@ -27,6 +29,9 @@ void write_texts(const TrainConfig& config, const fs::path& path) {
       std::string text = row.text;
       for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
       if (row.pair) text += "\n" + *row.pair;
+      if (!row.messages.empty()) {
+        for (const std::string& said : conversation_texts(row.messages)) text += "\n" + said;
+      }
       out << text << "\n";
     }
   }
@@ -53,13 +58,27 @@ Json trained_tokenizer(const TrainConfig& config, TrainEvents& events) {
   return json;
 }
 
-// The folder of a tokenizer that is there already.
-fs::path tokenizer_folder(const TrainConfig& config) {
-  const fs::path from = config.tokenizer.from.empty() ? config.model.from : config.tokenizer.from;
-  return fs::exists(from / "config.json") ? ModelFolder(from).transformer() : from;
+// Templates that stand beside tokenizer_config.json instead of in it.
+void copy_templates(const fs::path& from, const fs::path& folder) {
+  const fs::path others = "additional_chat_templates";
+  std::vector<fs::path> names = {"chat_template.jinja", "chat_template.json"};
+  if (fs::is_directory(from / others)) {
+    for (const auto& entry : fs::directory_iterator(from / others)) names.push_back(others / entry.path().filename());
+  }
+  for (const fs::path& name : names) {
+    if (!fs::is_regular_file(from / name)) continue;
+    make_folder((folder / name).parent_path());
+    replace_file(folder / name, read_file(from / name, kMostBytes));
+  }
 }
 
 }  // namespace
+
+fs::path tokenizer_folder(const TrainConfig& config) {
+  const fs::path from = config.tokenizer.from.empty() ? config.model.from : config.tokenizer.from;
+  const bool is_model = fs::exists(from / "config.json") || fs::exists(from / "adapter_config.json");
+  return is_model ? ModelFolder(from).tokenizer() : from;
+}
 
 LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& events) {
   const fs::path output = config.output;
@@ -80,10 +99,13 @@ void save_tokenizer(const text::Tokenizer& tokenizer, const TrainConfig& config,
                     const fs::path& folder) {
   replace_file(folder / "tokenizer.json", tokenizer.to_json().dump(1) + "\n");
   const fs::path from = config.tokenizer.train.empty() ? tokenizer_folder(config) : fs::path();
+  if (!from.empty()) copy_templates(from, folder);
+  if (const std::string& own = config.tokenizer.chat_template; !own.empty()) {
+    replace_file(folder / "chat_template.jinja", read_file(own, kMostBytes));
+  }
   bool has_settings = false;
   for (const char* name : {kTokenizerConfig, kSpecialTokens}) {
     if (from.empty() || !fs::exists(from / name)) continue;
-    constexpr std::size_t kMostBytes = 64'000'000;
     replace_file(folder / name, read_file(from / name, kMostBytes));
     has_settings = has_settings || name == kTokenizerConfig;
   }

@@ -15,7 +15,10 @@ struct LoadedTokenizer {
 // That of config.tokenizer.from or model.from; or a new one, trained on the run's texts and kept in its folder.
 LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& events);
 
-// tokenizer.json and the settings beside it, for a model with these limits.
+// The folder of a tokenizer that is there already, which may have chat templates too.
+std::filesystem::path tokenizer_folder(const TrainConfig& config);
+
+// tokenizer.json and the settings beside it, chat templates included, for a model with these limits.
 void save_tokenizer(const text::Tokenizer& tokenizer, const TrainConfig& config, std::size_t max_tokens,
                     const std::filesystem::path& folder);
 

@@ -40,7 +40,7 @@ TrainResult train(const std::filesystem::path& config, const TrainCall& call) {
   Listener listener(call, result);
   const RunStart start = call.resume ? RunStart::resume : call.overwrite ? RunStart::overwrite : RunStart::fresh;
   Trainer trainer(settings, listener, start);
-  result.end = trainer.run(call.stop);
+  result.end = trainer.run();
   result.steps = trainer.steps_done();
   return result;
 }

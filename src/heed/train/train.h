@@ -2,7 +2,6 @@
 //   const heed::TrainResult result = heed::train("sst2.json", {.settings = {"epochs=2"}});
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -25,7 +24,6 @@ struct TrainCall {
   bool overwrite = false;                               // the output folder may hold an earlier run
   std::function<void(const TrainProgress&)> on_step{};  // after each step
   std::function<void(const std::string&)> on_note{};    // what a person should know: phases, odd data
-  const std::atomic<bool>* stop = nullptr;              // when it becomes true, a checkpoint is saved
 };
 
 struct TrainResult {
@@ -36,6 +34,7 @@ struct TrainResult {
 };
 
 // `config` is the file that `heed train` takes (docs/training.md). Throws what reading the config and the data throws.
+// When the thread is to stop (base/stop.h, StopScope), a checkpoint is saved, from which `resume` goes on.
 TrainResult train(const std::filesystem::path& config, const TrainCall& call = {});
 
 }  // namespace heed

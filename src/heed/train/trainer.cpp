@@ -149,7 +149,10 @@ void Trainer::evaluate_dev() {
     for (const auto& [name, each] : evaluation.metrics) line["dev/" + (head.empty() ? "" : head + "/") + name] = each;
   }
   log_->write(step_, line);
-  if (log_->events()) log_weights_and_attention();
+  if (log_->events()) {
+    const StopScope whole{StopToken()};  // what was found is written down before anything stops
+    log_weights_and_attention();
+  }
   events_.evaluated(report);
 }
 
@@ -157,35 +160,50 @@ bool Trainer::ended_early() const {
   return config_.evaluate.patience > 0 && worse_evaluations_ >= config_.evaluate.patience;
 }
 
-TrainEnd Trainer::run(const std::atomic<bool>* stop) {
-  const ThreadLimit threads(static_cast<int>(config_.threads > 0 ? config_.threads : current_threads()));
-  for (std::optional<BatchPlan> plan; step_ < total_steps_ && !ended_early();) {
-    if (!plan) plan.emplace(plan_of(epoch_));
-    const std::int64_t batches = std::min(config_.batch.accumulate, plan->batches() - batch_);
-    const StepReport report = train_step(*plan, batches);
-    ++step_;
-    batch_ += batches;
-    const bool epoch_ended = batch_ == plan->batches();
-    if (epoch_ended) ++epoch_, batch_ = 0, plan.reset();
-    if (step_ % config_.log.every == 0 || step_ == total_steps_) {
-      log_->write(step_, {{"train/loss", report.loss},
-                          {"train/learning_rate", report.learning_rate},
-                          {"train/gradient_norm", report.gradient_norm},
-                          {"train/tokens", report.tokens}});
-    }
-    events_.step(report);
-
-    const bool last = step_ == total_steps_;
-    const bool evaluates = last || (config_.evaluate.every > 0 ? step_ % config_.evaluate.every == 0 : epoch_ended);
-    if (evaluates) evaluate_dev();
-    const bool stopping = stop && stop->load();
-    const bool saves = config_.save.every > 0 ? step_ % config_.save.every == 0 : evaluates;
-    if (saves || last || stopping) save();
-    if (stopping && !last) return TrainEnd::interrupted;
+// One step, and whether the model is to be judged after it.
+void Trainer::take_step(std::optional<BatchPlan>& plan) {
+  if (!plan) plan.emplace(plan_of(epoch_));
+  const std::int64_t batches = std::min(config_.batch.accumulate, plan->batches() - batch_);
+  const StepReport report = train_step(*plan, batches);
+  ++step_;
+  batch_ += batches;
+  const bool epoch_ended = batch_ == plan->batches(), last = step_ == total_steps_;
+  if (epoch_ended) ++epoch_, batch_ = 0, plan.reset();
+  evaluation_due_ = last || (config_.evaluate.every > 0 ? step_ % config_.evaluate.every == 0 : epoch_ended);
+  if (step_ % config_.log.every == 0 || last) {
+    log_->write(step_, {{"train/loss", report.loss},
+                        {"train/learning_rate", report.learning_rate},
+                        {"train/gradient_norm", report.gradient_norm},
+                        {"train/tokens", report.tokens}});
   }
-  use_best_weights();
-  save_model();
-  report_results();
+  events_.step(report);
+}
+
+TrainEnd Trainer::run() {
+  const ThreadLimit threads(static_cast<int>(config_.threads > 0 ? config_.threads : current_threads()));
+  bool trained = false;
+  try {
+    for (std::optional<BatchPlan> plan; evaluation_due_ || (step_ < total_steps_ && !ended_early());) {
+      if (!evaluation_due_) take_step(plan);
+      const bool saves = config_.save.every > 0 ? step_ % config_.save.every == 0 : evaluation_due_;
+      if (evaluation_due_) evaluate_dev();
+      evaluation_due_ = false;
+      if (saves || step_ == total_steps_) save();
+    }
+    trained = true;
+    use_best_weights();
+    save_model();
+    report_results();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::cancelled) throw;
+    if (!trained) {
+      // What was begun of a step is forgotten.
+      if (lora_) lora_->restore();
+      optimizer_->clear_gradients();
+      save();
+    }
+    return TrainEnd::interrupted;
+  }
   return ended_early() ? TrainEnd::stopped_early : TrainEnd::finished;
 }
 

@@ -4,7 +4,6 @@
 //   trainer.run();
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,7 +37,7 @@ struct EvaluationReport {
   bool best = false;
 };
 
-// Who is told how it goes. The library itself prints nothing.
+// Receives reports about a run. The library itself prints nothing.
 class TrainEvents {
  public:
   virtual ~TrainEvents() = default;
@@ -59,8 +58,9 @@ class Trainer {
   Trainer(TrainConfig config, TrainEvents& events, RunStart start = RunStart::fresh);
   ~Trainer();
 
-  // Trains to the end and saves the model; when `stop` becomes true, saves a checkpoint and returns `interrupted`.
-  TrainEnd run(const std::atomic<bool>* stop = nullptr);
+  // Trains to the end and saves the model. When the thread is to stop (StopScope), even in the middle of a step or of
+  // an evaluation, saves a checkpoint and returns `interrupted`.
+  TrainEnd run();
 
   std::int64_t total_steps() const { return total_steps_; }
   std::int64_t steps_done() const { return step_; }
@@ -81,6 +81,7 @@ class Trainer {
   void tell_about_data();
   void prepare_models();
   void prepare_weights();
+  void check_adapter() const;
   void choose_settings();
   void prepare_optimizer();
   BatchPlan plan_of(std::int64_t epoch) const;
@@ -89,6 +90,7 @@ class Trainer {
 
   const Model& main_model() const { return *heads_[0].model; }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(config_.seed); }
+  void take_step(std::optional<BatchPlan>& plan);
   StepReport train_step(const BatchPlan& plan, std::int64_t batches);
   void update(StepReport& report);
   void check_finite(const StepReport& report) const;
@@ -105,6 +107,7 @@ class Trainer {
   void save();
   void save_best();
   void save_model() const;
+  void save_weights(std::size_t head, const std::filesystem::path& folder) const;
   void report_results();
   void use_best_weights();
   void restore(bool resume);
@@ -130,6 +133,7 @@ class Trainer {
 
   // The place in the run.
   std::int64_t step_ = 0, epoch_ = 0, batch_ = 0;
+  bool evaluation_due_ = false;  // of the model after this step
   std::optional<double> best_;
   std::int64_t best_step_ = 0, worse_evaluations_ = 0;
   std::unique_ptr<RunLog> log_;

@@ -1,10 +1,12 @@
 // Trainer and its files: checkpoints, the best weights, the finished model.
+#include <algorithm>
 #include <fstream>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/io/model_folder.h"
 #include "heed/io/safetensors.h"
+#include "heed/models/adapter.h"
 #include "heed/models/load.h"
 #include "heed/train/checkpoint.h"
 #include "heed/train/final_weights.h"
@@ -32,6 +34,12 @@ void copy_weights(const TensorMap& tensors, const std::vector<PlacedParameter>& 
                   values.shape(), ", expected ", each.parameter->shape());
     each.parameter->copy_from(values);
   }
+}
+
+bool has_trained_head(const Model& model) {
+  return std::ranges::any_of(named_parameters(model), [&](const auto& each) {
+    return model.place(each.name).part == ParameterPlace::Part::head && each.parameter->requires_grad();
+  });
 }
 
 }  // namespace
@@ -70,6 +78,7 @@ void Trainer::save() {
                       {"best", best_ ? Json(*best_) : Json()},
                       {"best_step", best_step_},
                       {"worse_evaluations", worse_evaluations_},
+                      {"evaluation_due", evaluation_due_},
                       {"updates", std::move(updates)}};
   events_.saved(save_checkpoint(checkpoint_folder(), checkpoint, static_cast<int>(config_.save.keep)).string());
 }
@@ -93,6 +102,7 @@ void Trainer::restore(bool resume) {
     batch_ = json_required<std::int64_t>(state, "batch", where);
     best_step_ = json_required<std::int64_t>(state, "best_step", where);
     worse_evaluations_ = json_required<std::int64_t>(state, "worse_evaluations", where);
+    evaluation_due_ = json_optional<bool>(state, "evaluation_due", false, where);
     if (!state.at("best").is_null()) best_ = json_required<double>(state, "best", where);
     copy_weights(checkpoint->tensors, weights_, folder);
     restore_optimizer(checkpoint->tensors, json_required<std::vector<std::int64_t>>(state, "updates", where));
@@ -135,13 +145,35 @@ void Trainer::use_best_weights() {
   averages_.clear();
 }
 
+// All of them, or what is added to the model that the run began with.
+void Trainer::save_weights(std::size_t head, const fs::path& folder) const {
+  const Model& model = *heads_[head].model;
+  const Json fields = tasks_[head]->config_fields();
+  if (config_.lora.merge) {
+    for (const char* left : {"adapter_config.json", "adapter_model.safetensors"}) remove_left(folder / left);
+    return heed::save_model(model, folder, fields);
+  }
+  for (const char* left : {"config.json", "model.safetensors"}) remove_left(folder / left);
+  std::error_code unreadable;
+  const bool is_folder = fs::is_directory(config_.model.from, unreadable);
+  save_adapter(model, lora_->additions(),
+               {.base = is_folder ? fs::absolute(config_.model.from).lexically_normal().string() : config_.model.from,
+                .rank = config_.lora.rank,
+                .alpha = config_.lora.alpha,
+                .with_head = has_trained_head(model)},
+               folder, fields);
+}
+
 void Trainer::save_model() const {
-  const FinalWeights final_weights(trained_, averages_, lora_.get());
+  const FinalWeights final_weights(trained_, averages_, config_.lora.merge ? lora_.get() : nullptr);
+  const Json generation = config_.model.from.empty() ? Json() : ModelFolder(config_.model.from).generation_config();
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     const fs::path folder = fs::path(config_.output) / heads_[i].plan.name;
-    heed::save_model(*heads_[i].model, folder, tasks_[i]->config_fields());
+    save_weights(i, folder);
     save_tokenizer(*tokenizer_, config_, max_tokens_, folder);
+    if (!generation.is_null()) replace_file(folder / "generation_config.json", generation.dump(2) + "\n");
     tasks_[i]->save_files(folder, heads_[i].model->info());
+    replace_file(folder / "train.json", to_json(config_of_head(config_, heads_[i].plan)).dump(2) + "\n");
   }
   events_.saved(config_.output);
 }

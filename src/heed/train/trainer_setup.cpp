@@ -38,6 +38,12 @@ std::optional<SentenceEmbedding> starting_embedding(const TrainConfig& config) {
   return SentenceEmbedding{.pooling = settings->pooling};
 }
 
+// A language model's output that its folder brought: low-rank additions leave it as it is.
+bool has_own_output(const TrainConfig& config, const Model& model) {
+  return !config.model.from.empty() && model.head() == HeadKind::causal_lm &&
+         head_of(model.config(), config.model.from) == HeadKind::causal_lm;
+}
+
 Decay decay_named(const std::string& name) {
   return name == "cosine" ? Decay::cosine : name == "constant" ? Decay::constant : Decay::linear;
 }
@@ -82,10 +88,14 @@ void Trainer::prepare_data() {
              tokenizer_->vocabulary_size(), " tokens, the model ", model.vocab_size);
   max_tokens_ = run_max_tokens(config_, model, tokenizer_config_);
 
-  const TaskSetup setup{.tokenizer = *tokenizer_,
-                        .special = *special_,
-                        .max_tokens = max_tokens_,
-                        .sentence_embedding = starting_embedding(config_)};
+  const TaskSetup setup{
+      .tokenizer = *tokenizer_,
+      .special = *special_,
+      .max_tokens = max_tokens_,
+      .memory = static_cast<std::size_t>(model.memory),
+      .sentence_embedding = starting_embedding(config_),
+      .folder = config_.tokenizer.train.empty() ? tokenizer_folder(config_) : fs::path(config_.output),
+      .chat_template = config_.tokenizer.chat_template};
   const std::vector<HeadPlan> plans = head_plans(config_);
   for (const HeadPlan& plan : plans) {
     heads_.push_back({plan, nullptr});
@@ -113,7 +123,7 @@ void Trainer::prepare_data() {
     dev_->keep_rows([split](const Row& row) { return split->holds_out(row); });
     train_->keep_rows([split](const Row& row) { return !split->holds_out(row); });
     events_.note(std::to_string(split->rows()) + " of " + std::to_string(rows) +
-                 " rows of data.train are held out to judge by (data.dev_share)");
+                 " rows of data.train are held out for evaluation (data.dev_share)");
   }
   for (const auto& data : {train_.get(), dev_.get(), test_.get()}) {
     if (data) data->index([&](double share) { events_.progress(share); });
@@ -182,24 +192,35 @@ void Trainer::prepare_weights() {
       all.push_back(std::move(each));
     }
   }
-  for (const std::string& prefix : config_.model.freeze) {
+  for (const std::string& name : config_.model.freeze) {
     std::size_t frozen = 0;
     for (PlacedParameter& each : all) {
-      if (!each.name.starts_with(prefix)) continue;
+      if (!each.place.is(name)) continue;
       each.parameter->set_requires_grad(false);
       ++frozen;
     }
-    HEED_CHECK(frozen > 0, "[train] model.freeze: no parameter begins with \"", prefix, "\"; they are named like ",
-               all[0].name);
+    HEED_CHECK(frozen > 0, "[train] model.freeze: the model has no part \"", name,
+               "\", expected embeddings, layers, layers.0 to layers.", main_model().info().layers - 1,
+               ", pooler or head");
   }
   weights_ = all;
   if (config_.lora.rank > 0) {
-    lora_ = std::make_unique<Lora>(all, config_.lora.rank, config_.lora.alpha, config_.lora.targets, seed());
+    lora_ = std::make_unique<Lora>(all, config_.lora.rank, config_.lora.alpha, config_.lora.targets, seed(),
+                                   !has_own_output(config_, main_model()));
+    if (!config_.lora.merge) check_adapter();
     std::ranges::move(lora_->parameters(), std::back_inserter(weights_));
   }
   std::ranges::copy_if(weights_, std::back_inserter(trained_),
                        [](const PlacedParameter& each) { return each.parameter->requires_grad(); });
   HEED_CHECK(!trained_.empty(), "[train] model.freeze leaves nothing to train");
+}
+
+// Whether these additions can be kept apart from the model that they change.
+void Trainer::check_adapter() const {
+  HEED_CHECK(!ModelFolder(config_.model.from).is_adapter(), config_.model.from,
+             ": is an adapter itself; lora.merge=false needs a whole model to start from");
+  HEED_CHECK(main_model().head() != HeadKind::masked_lm, "[train] lora.merge=false does not go with the task ",
+             config_.task, ", whose head PEFT could not name");
 }
 
 // What the config leaves open, before anything goes by it; a resumed run finds it chosen.

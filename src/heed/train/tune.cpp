@@ -23,8 +23,8 @@ constexpr std::size_t kMostBytes = 16'000'000;
 // One search: its folder, and what is known of the trials so far.
 class Tuner {
  public:
-  Tuner(const TrainConfig& config, std::int64_t trials, TrainEvents& events, const std::atomic<bool>* stop)
-      : config_(config), trials_(trials), events_(events), stop_(stop), folder_(fs::path(config.output) / "tune") {}
+  Tuner(const TrainConfig& config, std::int64_t trials, TrainEvents& events)
+      : config_(config), trials_(trials), events_(events), folder_(fs::path(config.output) / "tune") {}
 
   void prepare(bool overwrite);
   TuneResult run();
@@ -41,7 +41,6 @@ class Tuner {
   const TrainConfig& config_;
   std::int64_t trials_;
   TrainEvents& events_;
-  const std::atomic<bool>* stop_;
   fs::path folder_;
   TuneResult result_{};
 };
@@ -86,7 +85,7 @@ TrainEnd Tuner::run_trial(std::int64_t number) {
   events_.note(what);
   Trainer trainer(config, events_, RunStart::resume);
   try {
-    return trainer.run(stop_);
+    return trainer.run();
   } catch (const Error& error) {
     if (number == 1 || error.kind() != ErrorKind::invalid_argument) throw;
     events_.note(error.what());
@@ -132,7 +131,7 @@ TrainEnd Tuner::finish() {
     fs::copy(from / name, output / name, fs::copy_options::recursive, error);
     HEED_CHECK_AS(io, !error, (output / name).string(), ": cannot be written: ", error.message());
   }
-  return Trainer(config, events_, RunStart::resume).run(stop_);
+  return Trainer(config, events_, RunStart::resume).run();
 }
 
 TuneResult Tuner::run() {
@@ -152,12 +151,11 @@ TuneResult Tuner::run() {
 
 }  // namespace
 
-TuneResult tune(const TrainConfig& config, std::int64_t trials, TrainEvents& events, const std::atomic<bool>* stop,
-                bool overwrite) {
+TuneResult tune(const TrainConfig& config, std::int64_t trials, TrainEvents& events, bool overwrite) {
   HEED_CHECK(trials >= 2 && trials <= kMostTrials, "[tune] ", trials, " trials, expected 2 to ", kMostTrials);
   HEED_CHECK(!config.data.dev.empty() || config.data.dev_share > 0,
              "[tune] trials are judged on dev: give data.dev, or a data.dev_share above 0");
-  Tuner tuner(config, trials, events, stop);
+  Tuner tuner(config, trials, events);
   tuner.prepare(overwrite);
   return tuner.run();
 }

@@ -3,7 +3,6 @@
 // called again with the same config, it goes on with the runs that are not finished.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +29,6 @@ struct TuneResult {
 // The best one's model becomes that of config.output, with its results on data.test, as if it had been run there.
 // Throws invalid_argument for a number of trials outside of 2 to kMostTrials, for a config without anything to judge
 // by, and for an output folder that holds something else than this search, unless that is to be overwritten.
-TuneResult tune(const TrainConfig& config, std::int64_t trials, TrainEvents& events,
-                const std::atomic<bool>* stop = nullptr, bool overwrite = false);
+TuneResult tune(const TrainConfig& config, std::int64_t trials, TrainEvents& events, bool overwrite = false);
 
 }  // namespace heed

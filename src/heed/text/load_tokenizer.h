@@ -1,0 +1,14 @@
+// The front door of text/: the tokenizer of a model directory.
+#pragma once
+
+#include <filesystem>
+
+#include "heed/text/tokenizer.h"
+
+namespace heed::text {
+
+// tokenizer.json if the directory has it, else what the older files say (legacy.h). Throws not_found when there is
+// neither.
+Tokenizer load_tokenizer(const std::filesystem::path& directory);
+
+}  // namespace heed::text
