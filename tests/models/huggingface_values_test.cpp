@@ -49,8 +49,8 @@ class HuggingFaceValues : public testing::TestWithParam<std::string> {
     ModelConfig config = parse_model_config(expected_["config"], "config.json");
     const HeadKind head = head_of(config, "config.json");
     model_.emplace(std::move(config), head);
-    for (const PublishedTensor& tensor : published_tensors(*model_)) {
-      tensor.read(weights_of(tensor.name, tensor.shape()));
+    for (PublishedTensor& tensor : published_tensors(*model_)) {
+      tensor.values.copy_from(tensor.arranged(weights_of(tensor.name, tensor.shape())));
     }
   }
 

@@ -99,7 +99,7 @@ TEST(Segments, NoGradientsFlowThroughWhatIsRemembered) {
     Model model = small_model(true);
     backward(sum(slice(model.encode(inputs, Context()), 0, 6, 12)));
     std::vector<bool> found;
-    const Tensor gradient = model.backbone()->words().weight.grad();
+    const Tensor gradient = model.backbone()->words().weight.parameter().grad();
     for (std::int64_t i = 0; i < 12; ++i) {
       const auto row = rows(gradient, i, i + 1).to_vector<float>();
       found.push_back(std::ranges::any_of(row, [](float value) { return value != 0; }));

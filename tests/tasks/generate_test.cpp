@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
 
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/base/stop.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/lm.h"
 #include "heed/tasks/run_task.h"
@@ -195,13 +195,16 @@ TEST(LmTraining, TransformerXlRemembersWhatCameBefore) {
   EXPECT_EQ(generate_texts(model, {"the cat sat on"}, R"({"max_new_tokens": 9})")[0][0].text, " the mat,");
 
   const auto stopped = write("stopped");
-  std::atomic<bool> stop = false;
+  const StopSource stop;
   losses.clear();
   const auto stop_at_15 = [&](const TrainProgress& progress) {
     on_step(progress);
-    stop = losses.size() == 15;
+    if (losses.size() == 15) stop.request_stop();
   };
-  EXPECT_EQ(train(stopped, {.on_step = stop_at_15, .stop = &stop}).end, TrainEnd::interrupted);
+  {
+    const StopScope scope(stop.token());
+    EXPECT_EQ(train(stopped, {.on_step = stop_at_15}).end, TrainEnd::interrupted);
+  }
   const TrainResult resumed = train(stopped, {.resume = true});
   EXPECT_EQ(read_file(resumed.folder / "model.safetensors", 1 << 24),
             read_file(result.folder / "model.safetensors", 1 << 24));
