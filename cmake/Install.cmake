@@ -18,7 +18,7 @@ set(HEED_PUBLIC_HEADERS
   io/safetensors.h
   kernels/score_rule.h
   nn/attention.h nn/attention_record.h nn/block.h nn/context.h nn/encoder_decoder.h nn/feed_forward.h nn/initializer.h
-  nn/layers.h nn/module.h nn/non_local.h nn/recurrent.h nn/stack.h nn/tap.h
+  nn/layers.h nn/module.h nn/non_local.h nn/recurrent.h nn/segment_memory.h nn/stack.h nn/tap.h
   ops/activation.h ops/dropout.h ops/elementwise.h ops/gather.h ops/linear.h ops/loss.h ops/matmul.h ops/normalize.h
   ops/recurrent.h ops/reduce.h ops/shape_ops.h ops/weight.h
   tasks/answer.h tasks/classify.h tasks/embed.h tasks/entities.h tasks/fill_mask.h
