@@ -14,6 +14,7 @@
 #include "bench/gpt2_run.h"
 #include "bench/timing.h"
 #include "bench/tokenize_run.h"
+#include "bench/train_gpt2_run.h"
 #include "bench/train_run.h"
 #include "heed/base/error.h"
 #include "heed/kernels/machine_probe.h"
@@ -134,9 +135,21 @@ json train(const json& command) {
   return {{"t", seconds}, {"gflops", wanted.flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
 }
 
+json train_gpt2(const json& command) {
+  static std::map<std::string, std::unique_ptr<TrainGpt2Run>> prepared;
+  std::unique_ptr<TrainGpt2Run>& run = prepared[command.dump()];
+  if (!run) {
+    run = std::make_unique<TrainGpt2Run>(command.value("B", std::int64_t{4}), command.value("n", std::int64_t{256}),
+                                         threads_of(command));
+  }
+  const double seconds = median_seconds([&] { run->run(); });
+  return {{"t", seconds}, {"gflops", run->flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};
+}
+
 const std::map<std::string, std::function<json(const json&)>> kCommands = {
-    {"attn", attention},     {"bandwidth", bandwidth}, {"decode", decode}, {"enc", encoder},
-    {"gemm", gemm},          {"gpt2", gpt2},           {"peak", peak},     {"tokenize", tokenize},
+    {"attn", attention},     {"bandwidth", bandwidth}, {"decode", decode},
+    {"enc", encoder},        {"gemm", gemm},           {"gpt2", gpt2},
+    {"peak", peak},          {"tokenize", tokenize},   {"train_gpt2", train_gpt2},
     {"train_minilm", train}, {"train_mixed", train},
 };
 

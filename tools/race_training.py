@@ -2,11 +2,12 @@
 """Races one training step of heed against PyTorch's: interleaved rounds, one process each.
 
   race_training.py build/release/bin/heed_bench_worker [--rounds 15] [--threads 2] [--dropout 0.1]
-                   [--torch-library-path FOLDER]
+                   [--torch-library-path FOLDER] [--python COMMAND] [--gpt2]
 Two steps: train_minilm (16 sequences of 128 tokens) and train_mixed (16 of 7 to 64 tokens, which PyTorch pads to the
-longest); with --dropout, of the attention weights and of what attention and feed-forward add. Prints the median seconds
-[min-max] of each, and PyTorch's median over heed's, round by round. PyTorch is Debian's python3-torch; the folder of an
-OpenMP build of OpenBLAS makes it faster.
+longest); with --dropout, of the attention weights and of what attention and feed-forward add. With --gpt2 another one: a
+language model, 4 sequences of 256 tokens, 6 layers of 384, against transformers' own GPT-2. Prints the median seconds
+[min-max] of each, and PyTorch's median over heed's, round by round. PyTorch is that of /usr/bin/python3 (Debian's
+python3-torch), or of another command that runs python; the folder of an OpenMP build of OpenBLAS makes it faster.
 
   race_training.py --torch
 is PyTorch's side: one JSON command a line in, one answer {"t": seconds, "maxrss": bytes} out."""
@@ -15,6 +16,7 @@ import json
 import math
 import os
 import resource
+import shlex
 import statistics
 import subprocess
 import sys
@@ -66,6 +68,27 @@ def torch_step(lengths, dropout):
     return step
 
 
+def gpt2_step():
+    """What bench/train_gpt2_run.h does, by transformers' model."""
+    import torch
+    from torch.nn import functional as F
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(1)
+    model = GPT2LMHeadModel(GPT2Config(n_embd=384, n_layer=6, n_head=6, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0))
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    ids = torch.randint(0, model.config.vocab_size, (4, 256))
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        logits = model(ids, use_cache=False).logits[:, :-1]
+        F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).backward()
+        optimizer.step()
+
+    return step
+
+
 def serve_torch():
     import torch
     prepared = {}
@@ -76,7 +99,8 @@ def serve_torch():
         torch.set_num_threads(command.get("T", 1))
         name = command["cmd"]
         if name not in prepared:
-            prepared[name] = torch_step(LENGTHS[name], command["dropout"])
+            gpt2 = name == "train_gpt2"
+            prepared[name] = gpt2_step() if gpt2 else torch_step(LENGTHS[name], command["dropout"])
             prepared[name]()
         times = []
         while sum(times) < 0.15 or (len(times) < 3 and sum(times) < 2):
@@ -110,6 +134,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dropout", type=float, default=0)
     parser.add_argument("--torch-library-path", default="")
+    parser.add_argument("--python", default="/usr/bin/python3")
+    parser.add_argument("--gpt2", action="store_true")
     arguments = parser.parse_args()
     if arguments.torch:
         serve_torch()
@@ -120,8 +146,9 @@ def main():
     if arguments.torch_library_path:
         environment["LD_LIBRARY_PATH"] = arguments.torch_library_path
     workers = {"heed": Worker([arguments.worker]),
-               "torch": Worker(["/usr/bin/python3", __file__, "--torch"], **environment)}
-    for name, lengths in LENGTHS.items():
+               "torch": Worker([*shlex.split(arguments.python), __file__, "--torch"], **environment)}
+    steps = {"train_gpt2": [256] * 4} if arguments.gpt2 else LENGTHS
+    for name, lengths in steps.items():
         times, memory = {worker: [] for worker in workers}, {}
         for round_ in range(arguments.rounds + 1):
             for worker, process in workers.items():
