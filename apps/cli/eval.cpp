@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "answer_file.h"
 #include "data_options.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/engine/load.h"
 #include "heed/train/evaluation_run.h"
 #include "model_options.h"
+#include "notes.h"
 #include "option_flags.h"
 #include "progress.h"
 #include "stop_on_signal.h"
@@ -61,18 +63,24 @@ int evaluate_file(const Options& options) {
   HEED_CHECK(task, "[eval] a ", model.model().architecture(), " is made for no task that can be scored; name one by ",
              "--task: ", trainable_tasks());
   EvaluationRun run(model, *task, options.given, {options.source_of(options.data)});
-  for (const std::string& note : run.notes()) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& each : run.notes()) note(each);
   Evaluation evaluation;
   {
     ShareProgress progress(options.data + " ");
     evaluation = run.evaluate([&](double share) { progress.show(share); });
   }
   const int digits = options.given.value("digits", 4);
-  fmt::print("{}{}", evaluation.report, lines_of(evaluation.metrics, digits));
+  const bool prints_json = options.output == "-";
+  if (!prints_json) fmt::print("{}{}", evaluation.report, lines_of(evaluation.metrics, digits));
   if (!options.output.empty()) {
     const Json result = {{"task", task->name}, {"model", options.model},     {"data", options.data},
                          {"rows", run.rows()}, {"bad_rows", run.bad_rows()}, {"metrics", to_json(evaluation)}};
-    replace_file(options.output, result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    const std::string text = result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (prints_json) {
+      AnswerFile("-").write(text);
+    } else {
+      replace_file(options.output, text);
+    }
   }
   return 0;
 }
@@ -91,7 +99,8 @@ void add_eval(CLI::App& app, int& result) {
   verb->add_option("--max-bad-rows", options->source.max_bad_rows, "number of malformed rows to skip before giving up")
       ->capture_default_str();
   add_option_flags(*verb, all_options(), kForEvaluate, options->given);
-  verb->add_option("--output", options->output, "file to write the metrics to, as JSON");
+  verb->add_option("--output", options->output,
+                   "file to write the metrics to, as JSON; -: standard output, with nothing else");
   add_threads_option(*verb, options->threads);
   verb->footer("heed eval --model all-MiniLM-L6-v2 --data sts.csv --no-header --pair 1 --score 2");
   verb->callback([options, &result] { result = evaluate_file(*options); });

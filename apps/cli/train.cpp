@@ -46,8 +46,7 @@ int run_tune(const TrainConfig& config, std::int64_t trials, bool overwrite) {
   for (std::size_t i = 0; i < result.trials.size(); ++i) {
     const TuneTrial& trial = result.trials[i];
     fmt::print("{:5}  {:13g}  {:6}  {}{}\n", i + 1, trial.learning_rate, trial.epochs,
-               trial.score ? fmt::format("{:.4f}", *trial.score) : "no finite loss",
-               i == result.best ? "  (best)" : "");
+               trial.score ? fmt::format("{:.4f}", *trial.score) : "not finite", i == result.best ? "  (best)" : "");
   }
   fmt::print("The model of trial {} is in {}; the trials are in {}/tune, which may be removed.\n", result.best + 1,
              config.output, config.output);
@@ -102,13 +101,16 @@ void add_train(CLI::App& app, int& result) {
     HEED_CHECK(!resume || std::filesystem::equivalent(config.output, options->resume, ignored), options->resume,
                ": its run has the output ", config.output, "; a run is resumed where it is");
     const StopOnSignal signals;  // the first one asks for a checkpoint
-    if (tune_option->count() > 0) {
-      result = run_tune(config, options->tune, options->overwrite);
-      return;
+    try {
+      result = tune_option->count() > 0 ? run_tune(config, options->tune, options->overwrite)
+                                        : run(std::move(config), resume               ? RunStart::resume
+                                                                 : options->overwrite ? RunStart::overwrite
+                                                                                      : RunStart::fresh);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::cancelled) throw;
+      fmt::print("\nStopped before the first step; the same command begins again.\n");
+      result = 130;
     }
-    result = run(std::move(config), resume               ? RunStart::resume
-                                    : options->overwrite ? RunStart::overwrite
-                                                         : RunStart::fresh);
   });
 }
 

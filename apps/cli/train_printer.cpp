@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "notes.h"
+
 namespace heed::cli {
 
 void TrainPrinter::phase(const std::string& what) {
@@ -14,7 +16,7 @@ void TrainPrinter::phase(const std::string& what) {
 void TrainPrinter::note(const std::string& what) {
   steps_.reset();
   share_.reset();
-  fmt::print(stderr, "note: {}\n", what);
+  cli::note(what);
 }
 
 void TrainPrinter::progress(double share) {

@@ -113,9 +113,95 @@ expect '[[ $status == 5 ]]'
 printf 'text\ttext_pair\tlabel\nthe fox\ta fox\t1\nthe fox\ta dog\t0\n' > pairs.tsv
 run train run.json output=pairs task=embed data.train=pairs.tsv data.dev=
 expect '[[ $status == 5 ]] && said "pairs.tsv:3: has the label 0, but the contrastive loss takes every pair for a right one"'
+for no in 0.0 -0 +0 0e0 -1 False FALSE; do
+    printf 'text\ttext_pair\tlabel\nthe fox\ta fox\t1.0\nthe fox\ta dog\t%s\n' "$no" > pairs.tsv
+    run train run.json output=pairs task=embed data.train=pairs.tsv data.dev=
+    expect '[[ $status == 5 ]] && said "pairs.tsv:3: has the label $no, but the contrastive loss"'
+done
+printf 'text\ttext_pair\tlabel\nthe fox\ta fox\t1.0\nthe dog\ta dog\tTrue\nberlin\tin berlin\t0.5x\n' > pairs.tsv
+run train run.json output=pairs task=embed data.train=pairs.tsv data.dev=
+expect '[[ $status == 0 ]]'
 printf 'text\ttext_pair\tscore\nthe fox\ta fox\t1\nthe fox\ta dog\t0\n' > scored.tsv
 run train run.json output=scored task=embed data.train=scored.tsv data.dev= embed.loss=contrastive
 expect '[[ $status == 5 ]] && said "scored.tsv:2: has a score"'
+
+# One score everywhere: no correlation is defined. That is said first, and the latest model is kept.
+rows 6 | sed '1s/label/score/; s/good$/2/; s/bad$/1/' > numbers.tsv
+sed '2,$s/[0-9.]*$/3/' numbers.tsv > same.tsv
+run train run.json output=same data.train=numbers.tsv data.dev=same.tsv classify.kind=number epochs=3
+expect '[[ $status == 0 ]] && said "all scores of dev are 3.0: no correlation with them is defined"'
+expect '[[ $output == *" spearman nan"* && $output != *-nan* && $output != *"best so far"* ]]'
+expect 'said "spearman on dev was not a finite number at any evaluation; the model of step"'
+expect '[[ $output == *", the last, is in same."* ]]'
+run eval --model same --data same.tsv
+expect '[[ $status == 0 && $output == *"spearman nan"* ]] && said "all scores of the data are 3.0"'
+
+# A metric that there is not is found before the first step.
+run train run.json output=metric evaluate.metric=acc
+expect '[[ $status == 3 && -z $output && ! -e metric/checkpoints ]] && said "did you mean accuracy?"'
+
+# Quiet is quiet.
+run train --quiet run.json output=quiet data.dev=odd.tsv
+expect '[[ $status == 0 && ! -s stderr ]]'
+run eval --quiet --model quiet --data odd.tsv
+expect '[[ $status == 0 && ! -s stderr && $output == *accuracy* ]]'
+run eval --model quiet --data odd.tsv
+expect 'said "heed: 1 row of the data has a label"'
+# The metrics as JSON, alone.
+run eval --model quiet --data odd.tsv --output -
+expect '[[ $status == 0 && ! -e - && $output == "{"* && $output == *"\"metrics\":"* && $output == *"}" ]]'
+run eval --model quiet --data odd.tsv --output metrics.json
+expect '[[ $status == 0 && $output == *accuracy* ]] && grep -q "\"metrics\":" metrics.json'
+
+# A model that was pulled goes by its name, and the run stays with it whatever is pulled later.
+export HEED_CACHE=$folder/cache
+run train run.json output=hub model.from=owner/name
+expect '[[ $status == 4 ]] && said "heed pull owner/name" && [[ ! -e hub ]]'
+mkdir -p cache/hub/owner--name/{refs,snapshots}
+cp -r start cache/hub/owner--name/snapshots/c0ffee
+echo '{"commit": "c0ffee", "files": ["config.json"]}' > cache/hub/owner--name/refs/main
+short=(model.from=owner/name tokenizer.from=owner/name lora.rank=2 lora.merge=false max_steps=2)
+run train run.json output=hub "${short[@]}"
+expect '[[ $status == 0 ]] && grep -q "\"from\": \"$folder/cache/hub/owner--name/snapshots/c0ffee\"" hub/train.json'
+expect 'grep -q "\"base_model_name_or_path\": *\"owner/name\"" hub/adapter_config.json'
+run classify --model hub "the fox"
+expect '[[ $status == 0 ]]'
+adapter=$(sha256sum hub/adapter_{config.json,model.safetensors})
+rm hub/adapter_* hub/results.json
+mkdir cache/hub/owner--name/snapshots/beef
+echo '{"commit": "beef", "files": []}' > cache/hub/owner--name/refs/next
+run train --resume hub
+expect '[[ $status == 0 && $(sha256sum hub/adapter_{config.json,model.safetensors}) == "$adapter" ]]'
+run train run.json output=hub_tuned "${short[@]}" --tune 2
+expect '[[ $status == 0 ]]'
+# The name now means another model: the run and the search go on with theirs, and the adapter says which.
+cp cache/hub/owner--name/refs/{next,main}
+run train --resume hub
+expect '[[ $status == 0 ]] && grep -q "\"base_model_name_or_path\": *\"$folder/cache/hub/owner--name/snapshots/c0ffee\"" hub/adapter_config.json'
+run train run.json output=hub_tuned "${short[@]}" --tune 3
+expect '[[ $status == 0 && $output == *"(best)"* ]]'
+
+# Ctrl-C while the tokenizer is trained: obeyed soon, and no copy of the data stays.
+for ((i = 0; i < 3000; ++i)); do
+    line=
+    for ((w = 0; w < 40; ++w)); do printf -v word '%x' $((RANDOM * 32768 + RANDOM)); line+="$word "; done
+    echo "$line"
+done > words.txt
+for type in wordpiece unigram; do
+    cat > scratch.json << JSON
+{"task": "mlm", "output": "scratch-$type", "tokenizer": {"train": "$type", "vocab_size": 30000},
+ "model": {"architecture": {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}},
+ "data": {"train": "words.txt"}}
+JSON
+    "$heed" train scratch.json > stdout 2> stderr &
+    process=$!
+    while kill -0 $process 2> /dev/null && [[ ! -s scratch-$type/tokenizer-texts.txt ]]; do sleep 0.01; done
+    begun=$(date +%s%N) status=0
+    kill -INT $process
+    wait $process || status=$?
+    expect '[[ $status == 130 && $(($(date +%s%N) - begun)) -lt 2000000000 ]] && grep -q "Stopped before the first step" stdout'
+    expect '[[ ! -e scratch-$type/tokenizer.json && $(ls scratch-$type) == train.json ]]'
+done
 
 # Vectors are pooled as the folder says.
 cp -r start cls
@@ -156,7 +242,7 @@ run train --init classify
 expect '[[ $status == 0 && $output == *"\"learning_rate\": 0.0"* && $output == *"0: chosen by"* ]]'
 echo "$output" > starter.json
 run train starter.json model.from=start output=chosen
-expect '[[ $status == 0 ]] && said "note: chosen for 60 samples of " && said "optimizer.learning_rate 0.0004, epochs " && said "give them to override"'
+expect '[[ $status == 0 ]] && said "heed: chosen for 60 samples of " && said "optimizer.learning_rate 0.0004, epochs " && said "give them to override"'
 expect 'grep -q "\"learning_rate\": 0.0004" chosen/train.json && ! grep -q "\"epochs\": 0" chosen/train.json'
 run train starter.json model.from=start output=chosen2 epochs=2 optimizer.learning_rate=1e-3 batch.tokens=100
 expect '[[ $status == 0 ]] && ! said "chosen for" && grep -q "\"patience\": 0" chosen2/train.json'

@@ -222,6 +222,23 @@ TEST(Generator, NanScoresFailTheirRequestAlone) {
   EXPECT_EQ(generate(model, {{1, 2, 3}}, options)[0].generations[0].ids(), (Ids{0, 0, 0, 0}));
 }
 
+TEST(Generator, NanScoresOfOneRequestLeaveTheOthersTheirBits) {
+  const Model model = test::tiny_decoder();
+  auto& backbone = static_cast<test::TinyDecoder&>(*model.backbone());
+  backbone.broken_by = 60;
+  GenerateOptions options;
+  options.max_new_tokens = 6;
+  const std::vector<GenerateRequest> list = {{.prompt = {5, 6, 7}, .options = options},
+                                             {.prompt = {1, 2, 60}, .options = options},
+                                             {.prompt = {9, 8}, .options = options}};
+  const auto found = run(model, list, {0, 1, 2}, 3, 512);
+  EXPECT_EQ(found[1], "error");
+  for (const std::size_t i : {0, 2}) {
+    EXPECT_NE(found[i].find(":"), std::string::npos);
+    EXPECT_EQ(found[i], run(model, {list[i]}, {0}, 1, 512)[0]) << i;
+  }
+}
+
 TEST(Generator, RefusesWhatCannotWork) {
   const Model model = test::tiny_decoder();
   Generator generator(model);

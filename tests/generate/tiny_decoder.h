@@ -1,6 +1,8 @@
 // A small decoder with random weights that no file of src/ knows: rotary, two layers, one shared table of words.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "heed/attention/rotary.h"
@@ -30,6 +32,7 @@ class TinyDecoder : public Backbone, public Decodes {
     const Packed x(words_.forward(inputs.ids.values), inputs.ids.offsets);
     Tensor y = stack_.forward(x, {.attention = {.mask = Mask::causal()}, .state = &state}, context);
     if (broken) y = Tensor::full(y.shape(), NAN);
+    if (broken_by >= 0) y = with_broken_rows(y, inputs.ids.values);
     return y;
   }
   Tensor finish(const Tensor& hidden) const override { return stack_.finish(hidden); }
@@ -49,8 +52,17 @@ class TinyDecoder : public Backbone, public Decodes {
   mutable int calls = 0;
   mutable std::int64_t tokens = 0;  // decoded
   bool broken = false;              // gives NaN
+  std::int32_t broken_by = -1;      // gives NaN after this token
 
  private:
+  Tensor with_broken_rows(const Tensor& hidden, const Tensor& ids) const {
+    Tensor rows = hidden.clone();
+    for (std::int64_t t = 0; t < ids.count(); ++t) {
+      if (ids.data<std::int32_t>()[t] != broken_by) continue;
+      std::fill_n(rows.mutable_data<float>() + t * rows.size(1), rows.size(1), NAN);
+    }
+    return rows;
+  }
   static StackConfig config(const TinyOptions& options) {
     StackConfig config{.block = {.hidden_size = 24,
                                  .attention = {.heads = 4, .key_heads = 2},

@@ -271,6 +271,16 @@ TEST_F(TaskTest, VectorsLearnPairsAndScores) {
   EXPECT_EQ(embed(load(path("run")), {"the fox"}).size(0), 1);
 }
 
+// Those that the task of the run says it has.
+std::set<std::string> metric_names(const TrainConfig& config, const LoadedModel& model) {
+  const std::vector<HeadPlan> plans = head_plans(config);
+  const auto task = plans[0].task->make_trainable(model.setup(), plans[0].options);
+  const auto reader = open_reader(data_sources(config, plans, config.data.train)[0][0]);
+  for (Row row; reader->next(row);) task->learn(row);
+  const std::vector<std::string> names = task->metric_names();
+  return {names.begin(), names.end()};
+}
+
 // What heed train prints for dev and test is what heed eval gives on the saved folder, to the last bit: with texts
 // longer than a window, options of the task, a seed, a longest sequence.
 TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
@@ -338,6 +348,10 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
       const auto metrics = evaluation.evaluate().metrics;
       EXPECT_GE(metrics.size(), 2u);
       for (const auto& [name, value] : metrics) EXPECT_EQ(results.at(split).at(name).get<double>(), value) << name;
+      std::set<std::string> given, named = metric_names(run, model);
+      for (const auto& [name, value] : metrics) given.insert(name);
+      named.insert("loss");
+      EXPECT_EQ(given, named);
     }
     EXPECT_NE(results.at("dev").at("loss"), results.at("test").at("loss"));
   }

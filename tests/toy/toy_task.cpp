@@ -60,6 +60,7 @@ class TwiceRun : public TrainableRun {
     const auto right = static_cast<double>(std::ranges::count(all.found_numbers, 1.0));
     return {.metrics = {{"accuracy", right / static_cast<double>(all.found_numbers.size())}}};
   }
+  std::vector<std::string> metric_names() const override { return {"accuracy"}; }
   std::string main_metric() const override { return "accuracy"; }
 
  private:

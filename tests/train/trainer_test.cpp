@@ -46,6 +46,9 @@ class Quiet : public TrainEvents {
     operations.push_back(report.operations);
     if (stop_after && static_cast<std::int64_t>(losses.size()) == *stop_after) stop.request_stop();
   }
+  void phase(const std::string& what) override {
+    if (what == "evaluating on dev") on_dev();
+  }
   void evaluated(const EvaluationReport& report) override {
     reports.push_back(report);
     if (report.split == "test") on_test();
@@ -57,7 +60,7 @@ class Quiet : public TrainEvents {
   int stop_after_progress = 0;  // reports of it
   std::vector<double> losses, operations;
   std::vector<std::string> notes;
-  std::function<void()> on_test = [] {};
+  std::function<void()> on_test = [] {}, on_dev = [] {};
   std::vector<EvaluationReport> reports;
   std::optional<std::int64_t> stop_after{};  // steps of this process
   StopSource stop;
@@ -85,6 +88,13 @@ class TrainerTest : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   std::string weights_of(const std::string& name) const {
     return read_file(folder_.path() / name / "model.safetensors", 1 << 26);
+  }
+  fs::path newest_checkpoint_of(const std::string& name) const {
+    fs::path newest;
+    for (const auto& entry : fs::directory_iterator(path(name + "/checkpoints"))) {
+      if (entry.path().filename().string().starts_with("step-")) newest = std::max(newest, entry.path());
+    }
+    return newest;
   }
   TrainEnd run(const TrainConfig& config, Quiet& events, bool resume = false) const {
     Trainer trainer(config, events, resume ? RunStart::resume : RunStart::fresh);
@@ -149,6 +159,54 @@ TEST_F(TrainerTest, StoppedInsideAnEvaluationItIsMadeUpFor) {
   EXPECT_EQ(weights_of("stopped"), weights_of("whole"));
   EXPECT_EQ(second.reports.size(), whole.reports.size());
   EXPECT_EQ(first.losses.size() + second.losses.size(), whole.losses.size());
+}
+
+TEST_F(TrainerTest, AnEvaluationThatFailsLosesNoStep) {
+  const auto log_of = [&](const std::string& name) { return read_file(path(name + "/log.jsonl"), 1 << 20); };
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"evaluate.patience=1"}, {"save.every=100", "ema=0.9"}}) {
+    const std::string name = options[0];
+    const std::string whole = trained(name + "whole", options);
+    for (const int evaluation : {1, 2}) {
+      const std::string output = name + std::to_string(evaluation);
+      const TrainConfig failing = config(output, options);
+      Quiet first, second;
+      first.on_dev = [left = evaluation]() mutable {
+        if (--left == 0) fail(ErrorKind::internal, "this data cannot be scored");
+      };
+      test::error_of(ErrorKind::internal, [&] { run(failing, first); });
+      run(failing, second, true);
+      EXPECT_EQ(second.losses.size(), static_cast<std::size_t>(2 - evaluation) * first.losses.size()) << output;
+      EXPECT_EQ(weights_of(output), whole) << output;
+      EXPECT_EQ(log_of(output), log_of(name + "whole")) << output;
+    }
+  }
+}
+
+// Killed after an evaluation and before the next checkpoint, a run evaluates that model again: with the same result.
+TEST_F(TrainerTest, AnEvaluationMadeTwiceCountsOnce) {
+  const std::vector<std::string> options = {"epochs=6", "evaluate.patience=2", "optimizer.learning_rate=1e-30"};
+  const std::string whole = trained("whole", options);
+  const TrainConfig killed = config("killed", options);
+  Quiet first, second;
+  first.on_dev = [left = 2]() mutable {
+    if (--left == 0) fail(ErrorKind::internal, "killed");
+  };
+  test::error_of(ErrorKind::internal, [&] { run(killed, first); });
+  fs::remove(newest_checkpoint_of("killed"));
+  EXPECT_EQ(run(killed, second, true), TrainEnd::stopped_early);
+  EXPECT_EQ(weights_of("killed"), whole);
+  EXPECT_EQ(read_file(path("killed/log.jsonl"), 1 << 20), read_file(path("whole/log.jsonl"), 1 << 20));
+}
+
+TEST_F(TrainerTest, AMetricThatTheTaskLacksIsFoundBeforeTheFirstStep) {
+  Quiet events;
+  const std::string message =
+      test::error_of(ErrorKind::invalid_argument, [&] { run(config("metric", {"evaluate.metric=acuracy"}), events); });
+  EXPECT_NE(message.find("did you mean accuracy?"), std::string::npos) << message;
+  EXPECT_TRUE(events.losses.empty());
+  EXPECT_EQ(run(config("metric", {"evaluate.metric=matthews"}), events), TrainEnd::finished);
+  EXPECT_EQ(run(config("loss", {"evaluate.metric=loss"}), events), TrainEnd::finished);
 }
 
 TEST_F(TrainerTest, ChosenSettingsAreSaidSavedAndResumed) {
@@ -315,6 +373,38 @@ TEST_F(TrainerTest, OfEquallyGoodModelsTheLatestIsKept) {
   Quiet patient;
   EXPECT_EQ(run(config("patient", {"optimizer.learning_rate=1e-30", "evaluate.patience=1"}), patient),
             TrainEnd::stopped_early);
+}
+
+TEST_F(TrainerTest, AScoreThatIsNotFiniteIsNeverTheBest) {
+  const auto scores = [](const std::string& second) {
+    return "text\tscore\nthe fox\t1\nthe lazy dog\t" + second + "\nin berlin\t" + second + "\n";
+  };
+  folder_.write("scores.tsv", scores("2"));
+  folder_.write("same.tsv", scores("1"));
+  const std::vector<std::string> options = {"classify.kind=number", "epochs=6", "data.train=" + path("scores.tsv"),
+                                            "data.dev=" + path("same.tsv")};
+  Quiet none;
+  EXPECT_EQ(run(config("none", options), none), TrainEnd::finished);
+  ASSERT_GE(none.notes.size(), 2u);
+  EXPECT_NE(none.notes[0].find("all scores of dev are 1.0"), std::string::npos) << none.notes[0];
+  EXPECT_NE(none.notes.back().find("the model of step 6, the latest, is kept"), std::string::npos) << none.notes.back();
+  for (const EvaluationReport& report : none.reports) EXPECT_FALSE(report.best);
+  const auto results_of = [&](const std::string& name) {
+    return parse_json(read_file(path(name + "/results.json"), 1 << 20), "results.json");
+  };
+  EXPECT_EQ(results_of("none").at("best_step"), 6);
+  EXPECT_TRUE(results_of("none").at("judged_by").at("best").is_null());
+  // Resumed to the same bytes, and with the same patience.
+  std::vector<std::string> patient = options;
+  patient.emplace_back("evaluate.patience=3");
+  Quiet whole, first, second;
+  EXPECT_EQ(run(config("whole", patient), whole), TrainEnd::stopped_early);
+  first.stop_after = 2;
+  const TrainConfig stopped = config("stopped", patient);
+  EXPECT_EQ(run(stopped, first), TrainEnd::interrupted);
+  EXPECT_EQ(run(stopped, second, true), TrainEnd::stopped_early);
+  EXPECT_EQ(weights_of("stopped"), weights_of("whole"));
+  EXPECT_EQ(results_of("stopped"), results_of("whole"));
 }
 
 TEST_F(TrainerTest, TheModelIsSavedBeforeItIsReportedOn) {

@@ -150,6 +150,22 @@ TEST_F(TuneTest, ARateThatIsTooHighIsAFindingAndNotTheEnd) {
   EXPECT_TRUE(fs::exists(path("out/model.safetensors")));
 }
 
+TEST_F(TuneTest, ScoresThatAreNotFiniteAreNotTheBest) {
+  std::string rows = "text\tscore\n", same = rows;
+  for (int i = 0; i < 20; ++i) {
+    rows += std::string(i % 2 ? "the fox\t" : "a dog\t") + std::to_string(i % 2) + "\n";
+    same += "the fox\t1\n";
+  }
+  folder_.write("train.tsv", rows);
+  folder_.write("dev.tsv", same);
+  Listener events;
+  const TuneResult result = tune(config("out", {"classify.kind=number", "data.test="}), 2, events);
+  EXPECT_EQ(result.best, 0u);
+  EXPECT_EQ(result.metric, "spearman");
+  for (const TuneTrial& trial : result.trials) EXPECT_FALSE(trial.score);
+  EXPECT_EQ(bytes("out/model.safetensors"), bytes("out/tune/1/model.safetensors"));
+}
+
 TEST_F(TuneTest, FoldersOfOthersAndConfigsWithoutDevAreRefused) {
   Listener events;
   folder_.write("mine/diary.txt", "mine");

@@ -153,7 +153,8 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
         row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
       }
     }
-    return row.back();
+    // Who writes acc means accuracy, however many letters are missing.
+    return name.size() > 1 && other.starts_with(name) ? std::min(row.back(), std::size_t{2}) : row.back();
   };
   // A name without its group counts as well: learning_rate is optimizer.learning_rate.
   const auto cost = [&](const std::string& each) {

@@ -73,7 +73,8 @@ void set_field(const Fields& fields, const std::string& name, const Json& json, 
 void set_fields(const Fields& fields, const Json& object, const std::string& context);
 Json to_json(const Fields& fields);
 
-// The known name that takes the fewest insertions, deletions and replacements of letters; "" if there is none.
+// The known name that takes the fewest insertions, deletions and replacements of letters, or begins with this one; ""
+// if there is none.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
 }  // namespace heed

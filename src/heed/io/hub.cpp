@@ -251,6 +251,18 @@ fs::path find_model(const std::string& name) {
   return pulled->folder;
 }
 
+std::string model_name(const fs::path& folder) {
+  const fs::path path = fs::absolute(folder).lexically_normal();
+  // <cache>/<owner>--<name>/snapshots/<commit>
+  std::string name = path.parent_path().parent_path().filename().string();
+  if (const std::size_t dashes = name.find("--"); dashes != std::string::npos) name.replace(dashes, 2, "/");
+  const auto cache = cache_folder();
+  if (!cache || !is_repository(name)) return path.string();
+  const auto pulled = Shelf(*cache, name, "main").cached();
+  std::error_code error;
+  return pulled && fs::equivalent(pulled->folder, path, error) ? name : path.string();
+}
+
 PulledModel pull_model(const std::string& repository, const std::string& revision, const HubOptions& options) {
   check_names(repository, revision);
   const Shelf shelf(options.cache, repository, revision);

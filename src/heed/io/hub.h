@@ -51,6 +51,9 @@ PulledModel pull_model(const std::string& repository, const std::string& revisio
 // Throws not_found, with what to do, if there is neither.
 std::filesystem::path find_model(const std::string& name);
 
+// owner/name, if find_model() finds this folder by it; else the folder's absolute path.
+std::string model_name(const std::filesystem::path& folder);
+
 // Which of a repository's files make a model. Throws bad_format for a name that leads out of the folder, and not_found
 // when there is no config.json or no safetensors file.
 std::vector<std::string> model_files(const std::vector<std::string>& names, const std::string& where);

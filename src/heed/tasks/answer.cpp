@@ -199,6 +199,7 @@ class AnswerRun : public TrainableRun {
     return evaluate_answers(found, all.expected,
                             options_.compare == "words" ? AnswerRule::words : AnswerRule::characters);
   }
+  std::vector<std::string> metric_names() const override { return {"exact", "f1"}; }
   std::string main_metric() const override { return "f1"; }
 
  private:

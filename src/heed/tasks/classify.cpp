@@ -189,6 +189,14 @@ class ClassifyRun : public TrainableRun {
     }
     return {};
   }
+  std::vector<std::string> metric_names() const override {
+    switch (kind_) {
+      case Kind::one: return {"accuracy", "f1_macro", "f1_weighted", "matthews"};
+      case Kind::several: return {"f1_micro", "f1_macro"};
+      case Kind::number: return {"pearson", "spearman"};
+    }
+    return {};
+  }
   std::string main_metric() const override {
     return kind_ == Kind::one ? "accuracy" : kind_ == Kind::several ? "f1_micro" : "spearman";
   }

@@ -6,6 +6,7 @@
 #include "heed/base/error.h"
 #include "heed/base/grouped.h"
 #include "heed/base/join.h"
+#include "heed/tasks/label_set.h"
 
 namespace heed {
 namespace {
@@ -82,10 +83,20 @@ std::vector<std::string> data_notes(Dataset& data, const TaskList& tasks, const 
         (data.empty_rows() == 1 ? " is" : " are") + " left out: no token of theirs counts");
   }
   std::vector<UnknownLabels> unknown(tasks.size());
+  std::vector<ScoreRange> scores(tasks.size());
   data.for_each_row([&](const std::vector<Row>& row) {
-    for (std::size_t head = 0; head < tasks.size(); ++head) unknown[head].add(row[head], tasks[head]->check(row[head]));
+    for (std::size_t head = 0; head < tasks.size(); ++head) {
+      unknown[head].add(row[head], tasks[head]->check(row[head]));
+      if (row[head].score) scores[head].learn(*row[head].score);
+    }
   });
-  for (const UnknownLabels& each : unknown) add(each.note(name, known_by));
+  for (std::size_t head = 0; head < tasks.size(); ++head) {
+    add(unknown[head].note(name, known_by));
+    if (tasks[head]->main_metric() == "spearman" && scores[head].constant()) {
+      add("all scores of " + name + " are " + Json(scores[head].least()).dump() +
+          ": no correlation with them is defined, so that pearson and spearman will be nan");
+    }
+  }
   return notes;
 }
 

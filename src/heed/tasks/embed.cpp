@@ -30,6 +30,16 @@ std::pair<Tensor, Tensor> unit_pairs(const Tensor& vectors) {
   return {take_rows(units, Tensor::from(even, {count})), take_rows(units, Tensor::from(odd, {count}))};
 }
 
+// Whether a label says that a pair is not a right one: zero or less as any program may write it, or false.
+bool says_no(std::string_view label) {
+  const bool is_false = std::ranges::equal(label, std::string_view("false"), {},
+                                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (label.starts_with('+')) label.remove_prefix(1);
+  double value = 1;
+  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
+  return is_false || (error == std::errc() && end == label.data() + label.size() && value <= 0);
+}
+
 // The vectors of a row's texts: of one, or of a pair.
 class Embedded : public Finding {
  public:
@@ -72,7 +82,7 @@ class EmbedRun : public TrainableRun {
                     ": has no score, which the cosine loss needs; set its column (data.score, --score)");
       return {};
     }
-    const bool wrong = row.labels.size() == 1 && (row.labels[0] == "0" || row.labels[0] == "false");
+    const bool wrong = row.labels.size() == 1 && says_no(row.labels[0]);
     HEED_CHECK_AS(bad_format, !row.score && !wrong, row.place(), ": has ",
                   row.score ? "a score" : "the label " + row.labels[0],
                   ", but the contrastive loss takes every pair for a right one; keep the right pairs alone, or set "
@@ -155,6 +165,10 @@ class EmbedRun : public TrainableRun {
     if (!all.expected_numbers.empty()) return evaluate_numbers(all.expected_numbers, all.found_numbers);
     const auto right = static_cast<double>(std::ranges::count(all.found_numbers, 1.0));
     return {.metrics = {{"accuracy", right / static_cast<double>(all.found_numbers.size())}}};
+  }
+  std::vector<std::string> metric_names() const override {
+    if (contrastive_) return {"accuracy"};
+    return {"pearson", "spearman"};
   }
   std::string main_metric() const override { return contrastive_ ? "accuracy" : "spearman"; }
 

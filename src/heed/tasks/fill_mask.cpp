@@ -144,6 +144,7 @@ class MlmRun : public TrainableRun {
     return {.metrics = {{"perplexity", perplexity(loss, 1)}, {"accuracy", sum(all.found_numbers) / tokens}},
             .details = {{"tokens", tokens}}};
   }
+  std::vector<std::string> metric_names() const override { return {"perplexity", "accuracy"}; }
   std::string main_metric() const override { return "loss"; }
 
  private:

@@ -51,6 +51,8 @@ class ScoreRange {
     most_ = rows_ == 0 ? score : std::max(most_, score);
     ++rows_;
   }
+  bool constant() const { return rows_ > 0 && least_ == most_; }
+  double least() const { return least_; }
   // Throws bad_format unless they differ.
   void check() const;
 

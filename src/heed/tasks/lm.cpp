@@ -164,6 +164,7 @@ class LmRun : public TrainableRun {
                         {"bits_per_character", bits / characters}},
             .details = {{"tokens", tokens}, {"characters", characters}}};
   }
+  std::vector<std::string> metric_names() const override { return {"perplexity", "accuracy", "bits_per_character"}; }
   std::string main_metric() const override { return "loss"; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "heed/base/error.h"
@@ -45,6 +46,7 @@ double pearson(std::span<const double> x, std::span<const double> y) {
     squares_x += dx * dx;
     squares_y += dy * dy;
   }
+  if (squares_x == 0 || squares_y == 0) return std::numeric_limits<double>::quiet_NaN();
   return std::clamp(products / std::sqrt(squares_x) / std::sqrt(squares_y), -1.0, 1.0);
 }
 

@@ -176,6 +176,10 @@ class TagRun : public TrainableRun {
                          scores_entities() ? std::optional(tag_scheme_named(options_.scheme)) : std::nullopt,
                          static_cast<int>(options_.digits));
   }
+  std::vector<std::string> metric_names() const override {
+    if (!scores_entities()) return {"accuracy"};
+    return {"f1", "precision", "recall", "accuracy"};
+  }
   std::string main_metric() const override { return scores_entities() ? "f1" : "accuracy"; }
 
  private:

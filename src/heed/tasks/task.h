@@ -169,7 +169,9 @@ class TrainableRun : public BatchedRun {
   // Adds a row and what was found to those compared so far; then metrics of all of them. `loss` is the mean loss.
   virtual void compare(const Row& row, const Finding& finding, Comparison& all) const = 0;
   virtual Evaluation metrics(const Comparison& all, double loss) const = 0;
-  // The metric that tells which model is best.
+  // The names of those metrics, once the labels are known; evaluations add "loss".
+  virtual std::vector<std::string> metric_names() const = 0;
+  // The metric that tells which model is best: one of them, or "loss".
   virtual std::string main_metric() const = 0;
 
   // What a saved model gets beside its weights: fields of config.json, further files.

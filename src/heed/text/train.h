@@ -1,5 +1,6 @@
 // Training of sub-word models from word counts, by the rules of HuggingFace's trainers. The result is a function of the
-// counts and options alone, whatever the number of threads.
+// counts and options alone, whatever the number of threads. A thread that is to stop (StopScope) does so within a
+// second.
 #pragma once
 
 #include <cstdint>

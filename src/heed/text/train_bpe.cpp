@@ -4,12 +4,15 @@
 #include <unordered_map>
 
 #include "heed/base/error.h"
+#include "heed/base/stop.h"
 #include "heed/base/utf8.h"
 #include "heed/text/train.h"
 #include "heed/text/vocabulary.h"
 
 namespace heed::text {
 namespace {
+
+constexpr const char* kWhere = "[train_bpe]";
 
 using Pair = std::pair<std::int32_t, std::int32_t>;
 
@@ -94,6 +97,7 @@ class BpeTrainer {
   void split_words() {
     symbols_.resize(words_.size());
     for (std::size_t i = 0; i < words_.size(); ++i) {
+      stop_.check(kWhere);
       const std::string& word = words_[i].first;
       for (const CodePoint& point : Utf8View(word)) {
         std::string text = word.substr(point.offset, point.length);
@@ -107,6 +111,7 @@ class BpeTrainer {
 
   void count_pairs() {
     for (std::uint32_t i = 0; i < symbols_.size(); ++i) {
+      stop_.check(kWhere);
       for (std::size_t at = 0; at + 1 < symbols_[i].size(); ++at) {
         add({symbols_[i][at], symbols_[i][at + 1]}, words_[i].second, i);
       }
@@ -183,7 +188,10 @@ class BpeTrainer {
       if (top.count < 1 || top.count < options_.min_frequency) break;
       const std::int32_t result = id_of(merged(top.pair));
       merges_.push_back(top.pair);
-      for (const std::uint32_t word : top.words) merge_in(word, top.pair, result);
+      for (const std::uint32_t word : top.words) {
+        stop_.check(kWhere);
+        merge_in(word, top.pair, result);
+      }
       push_new();
       if (options_.progress && merges_.size() % 64 == 0) {
         options_.progress(static_cast<double>(vocabulary_.size() - start) / static_cast<double>(goal - start));
@@ -194,6 +202,7 @@ class BpeTrainer {
 
   const WordCounts& words_;
   const TrainOptions& options_;
+  StopToken stop_ = StopScope::current();
   Vocabulary vocabulary_;
   std::vector<std::vector<std::int32_t>> symbols_;  // of each word
   std::unordered_map<Pair, std::int64_t, PairHash> counts_;

@@ -8,6 +8,7 @@
 
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/base/stop.h"
 #include "heed/base/utf8.h"
 #include "heed/text/byte_level.h"
 #include "heed/text/pipelines.h"
@@ -15,6 +16,8 @@
 
 namespace heed::text {
 namespace {
+
+constexpr const char* kWhere = "[train_tokenizer]";
 
 using Counts = std::unordered_map<std::string, std::int64_t>;
 
@@ -36,10 +39,12 @@ void count_words(const Tokenizer& pipeline, const std::filesystem::path& path, C
   const std::optional<std::size_t> invalid = utf8_find_invalid(file.text());
   HEED_CHECK_AS(bad_format, !invalid, path.string(), ": is not UTF-8 at byte ", *invalid);
   const std::vector<std::string_view> lines = split_lines(file.text());
+  const StopToken stop = StopScope::current();  // the helpers of a loop have none of their own
   std::mutex mutex;
   parallel_for(static_cast<std::int64_t>(lines.size()), 1000, [&](std::int64_t begin, std::int64_t end) {
     Counts mine;
     for (std::int64_t i = begin; i < end; ++i) {
+      stop.check(kWhere);
       for (std::string& word : pipeline.words(lines[static_cast<std::size_t>(i)])) ++mine[std::move(word)];
     }
     const std::lock_guard lock(mutex);

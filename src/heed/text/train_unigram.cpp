@@ -7,6 +7,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "heed/base/stop.h"
 #include "heed/base/utf8.h"
 #include "heed/text/train.h"
 #include "heed/text/trie.h"
@@ -15,6 +16,7 @@
 namespace heed::text {
 namespace {
 
+constexpr const char* kWhere = "[train_unigram]";
 constexpr std::size_t kSeeds = 1'000'000, kMaxPieceLength = 16;  // characters
 constexpr int kRounds = 2;                                       // of EM between prunings
 constexpr double kShrink = 0.75, kMinExpected = 0.5, kUnknownPenalty = 10;
@@ -123,11 +125,13 @@ class Lexicon {
 // sums[id] of add(word, count, sums) over all words, by blocks.
 template <class Add>
 std::vector<double> sum_over_words(const WordCounts& words, std::size_t ids, const Add& add) {
+  const StopToken stop = StopScope::current();  // the helpers of a loop have none of their own
   std::vector<std::vector<double>> blocks(kBlocks);
   parallel_for(kBlocks, 1, [&](std::int64_t first, std::int64_t last) {
     for (auto block = static_cast<std::size_t>(first); block < static_cast<std::size_t>(last); ++block) {
       blocks[block].assign(ids, 0);
       for (std::size_t i = words.size() * block / kBlocks; i < words.size() * (block + 1) / kBlocks; ++i) {
+        stop.check(kWhere);
         add(words[i].first, static_cast<double>(words[i].second), blocks[block]);
       }
     }
@@ -155,7 +159,9 @@ std::vector<std::pair<std::int64_t, std::u32string>> repeated_substrings(const W
   for (std::uint32_t i = 0; i < text.size(); ++i) {
     if (text[i] != 0) suffixes.push_back(i);
   }
+  const StopToken stop = StopScope::current();
   std::ranges::sort(suffixes, [&](std::uint32_t a, std::uint32_t b) {
+    stop.check(kWhere);
     const int order = window(a).compare(window(b));
     return order != 0 ? order < 0 : a < b;
   });
@@ -166,6 +172,7 @@ std::vector<std::pair<std::int64_t, std::u32string>> repeated_substrings(const W
   std::vector<Open> open{{0, 0}};
   std::vector<std::pair<std::int64_t, std::u32string>> found;
   for (std::size_t i = 1; i <= suffixes.size(); ++i) {
+    stop.check(kWhere);
     std::size_t common = 0;
     if (i < suffixes.size()) {
       const std::u32string_view a = window(suffixes[i - 1]), b = window(suffixes[i]);
@@ -259,11 +266,13 @@ class UnigramTrainer {
   // way to write it.
   void prune() {
     const Lexicon lexicon(pieces_);
+    const StopToken stop = StopScope::current();
     std::vector<std::vector<std::int32_t>> instead(pieces_.size());
     std::vector<char> keep(pieces_.size(), 1);
     parallel_for(static_cast<std::int64_t>(pieces_.size()) - 1, 256, [&](std::int64_t first, std::int64_t last) {
       std::vector<std::int32_t> best;
       for (auto i = static_cast<std::size_t>(first) + 1; i <= static_cast<std::size_t>(last); ++i) {
+        stop.check(kWhere);
         lexicon.best(pieces_[i].token, true, best);
         keep[i] = best.size() < 2;
         if (keep[i]) lexicon.best(pieces_[i].token, false, instead[i]);

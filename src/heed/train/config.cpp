@@ -5,6 +5,7 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/data/readers.h"
+#include "heed/io/hub.h"
 #include "heed/tasks/task.h"
 
 namespace heed {
@@ -240,7 +241,7 @@ Fields TrainConfig::fields() {
             "stop after this many evaluations without a better one; 0: never; -1: half the epochs if those are chosen")
           .where([this] { return evaluate.patience >= -1; }, "-1 or more"));
   add(Field("evaluate.metric", evaluate.metric, "metric that decides which model is best; default: the task's own"));
-  add(Field("save.every", save.every, "steps between checkpoints; 0: after each evaluation").at_least(0));
+  add(Field("save.every", save.every, "steps between checkpoints; 0: only before each evaluation").at_least(0));
   add(Field("save.keep", save.keep, "number of checkpoints to keep").at_least(1));
   add(Field("log.every", log.every, "steps between lines of log.jsonl and TensorBoard points").at_least(1));
   add(Field("log.tensorboard", log.tensorboard, "write an event file for TensorBoard"));
@@ -258,6 +259,13 @@ TrainConfig parse_train_config(std::string_view text, const std::string& name, s
 TrainConfig read_train_config(const std::filesystem::path& file, std::span<const std::string> overrides) {
   constexpr std::size_t kMostBytes = 16'000'000;
   return parse_train_config(read_file(file, kMostBytes), file.string(), overrides);
+}
+
+TrainConfig with_found_models(TrainConfig config) {
+  for (std::string* from : {&config.model.from, &config.tokenizer.from}) {
+    if (!from->empty()) *from = find_model(*from).string();
+  }
+  return config;
 }
 
 Json to_json(const TrainConfig& config) {

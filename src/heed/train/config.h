@@ -88,6 +88,10 @@ TrainConfig read_train_config(const std::filesystem::path& file, std::span<const
 TrainConfig parse_train_config(std::string_view text, const std::string& name,
                                std::span<const std::string> overrides = {});
 
+// The same with the folders of models that were pulled, where model.from or tokenizer.from is a name of the hub. Throws
+// not_found.
+TrainConfig with_found_models(TrainConfig config);
+
 // All fields, as JSON.
 Json to_json(const TrainConfig& config);
 

@@ -14,8 +14,8 @@ namespace heed {
 
 class RunLog {
  public:
-  // Keeps the lines of the file up to and with this step.
-  RunLog(const std::filesystem::path& folder, std::int64_t step, bool tensorboard);
+  // Keeps the lines of the file up to and with this step, but not of its evaluation if that is due again.
+  RunLog(const std::filesystem::path& folder, std::int64_t step, bool evaluation_due, bool tensorboard);
   // Appends {"step": step, ...fields}; numbers become scalars of TensorBoard.
   void write(std::int64_t step, const Json& fields);
   // For what lines of JSON cannot hold; null if it is not wanted.

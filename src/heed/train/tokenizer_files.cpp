@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/stop.h"
 #include "heed/data/conversation.h"
 #include "heed/io/model_folder.h"
 #include "heed/text/load_tokenizer.h"
@@ -20,12 +21,30 @@ constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 constexpr const char* kSpecialTokens = "special_tokens_map.json";
 constexpr std::size_t kMostBytes = 64'000'000;
 
+// A file that is gone when this is, however that comes.
+class PassingFile {
+ public:
+  explicit PassingFile(fs::path path) : path_(std::move(path)) {}
+  ~PassingFile() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
 // Writes the texts of the training rows, a line each, for the tokenizer to learn from.
 void write_texts(const TrainConfig& config, const fs::path& path) {
   std::ofstream out(path, std::ios::binary);
   for (const auto& heads : data_sources(config, {head_plans(config)[0]}, config.data.train)) {
     const auto reader = open_reader(heads[0]);
     for (Row row; reader->next(row);) {
+      StopScope::current().check("[train]");
       std::string text = row.text;
       for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
       if (row.pair) text += "\n" + *row.pair;
@@ -48,14 +67,12 @@ Json trained_tokenizer(const TrainConfig& config, TrainEvents& events) {
   if (type == text::TokenizerType::bpe) options.special_tokens = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
   options.progress = [&](double share) { events.progress(share); };
   std::vector<fs::path> files(config.tokenizer.files.begin(), config.tokenizer.files.end());
-  const fs::path texts = fs::path(config.output) / "tokenizer-texts.txt";
+  const PassingFile texts(fs::path(config.output) / "tokenizer-texts.txt");
   if (files.empty()) {
-    write_texts(config, texts);
-    files = {texts};
+    write_texts(config, texts.path());
+    files = {texts.path()};
   }
-  const Json json = text::train_tokenizer(type, files, options);
-  fs::remove(texts);
-  return json;
+  return text::train_tokenizer(type, files, options);
 }
 
 // Templates that stand beside tokenizer_config.json instead of in it.

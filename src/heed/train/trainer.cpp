@@ -119,36 +119,31 @@ double Trainer::criterion(const EvaluationReport& report) const {
   for (std::size_t head = 0; head < tasks_.size(); ++head) {
     if (head > 0 && !config_.evaluate.metric.empty()) break;
     const auto& metrics = report.heads[head].second.metrics;
-    const auto found = metrics.find(criterion_name(head));
-    std::string known;
-    for (const auto& [name, value] : metrics) (known += known.empty() ? "" : ", ") += name;
-    HEED_CHECK(found != metrics.end(), "[train] evaluate.metric is \"", criterion_name(head), "\"; the task has ",
-               known);
-    sum += heads_[head].plan.weight * found->second;
+    sum += heads_[head].plan.weight * metrics.at(criterion_name(head));
     weights += heads_[head].plan.weight;
   }
   return sum / weights;
 }
 
 void Trainer::evaluate_dev() {
-  if (!dev_) return;
+  if (!dev_) {
+    evaluation_due_ = false;
+    return;
+  }
   EvaluationReport report = evaluate(*dev_, "dev");
   const double value = criterion(report);
-  const bool higher = higher_is_better(criterion_name(0));
-  // Of equally good ones the latest is kept, which has seen more; patience waits for a better one.
-  const bool better = !best_ || (higher ? value > *best_ : value < *best_);
-  report.best = better || value == *best_;
-  worse_evaluations_ = better ? 0 : worse_evaluations_ + 1;
-  if (report.best) {
-    best_ = value;
-    best_step_ = step_;
-    save_best();
-  }
+  BestModel best = best_;
+  const bool kept = best.judge(value, higher_is_better(criterion_name(0)), step_);
+  report.best = kept && best.score;
+  if (kept) save_best();
   Json line = Json::object();
   for (const auto& [head, evaluation] : report.heads) {
     for (const auto& [name, each] : evaluation.metrics) line["dev/" + (head.empty() ? "" : head + "/") + name] = each;
   }
   log_->write(step_, line);
+  // From here on it counts; what goes wrong before is made up for by doing it again.
+  evaluation_due_ = false;
+  best_ = best;
   if (log_->events()) {
     const StopScope whole{StopToken()};  // what was found is written down before anything stops
     log_weights_and_attention();
@@ -157,7 +152,7 @@ void Trainer::evaluate_dev() {
 }
 
 bool Trainer::ended_early() const {
-  return config_.evaluate.patience > 0 && worse_evaluations_ >= config_.evaluate.patience;
+  return config_.evaluate.patience > 0 && best_.worse >= config_.evaluate.patience;
 }
 
 // One step, and whether the model is to be judged after it.
@@ -179,18 +174,29 @@ void Trainer::take_step(std::optional<BatchPlan>& plan) {
   events_.step(report);
 }
 
+// A checkpoint comes before the evaluation, which may fail or be killed; a resumed run begins with the evaluation.
+bool Trainer::is_saved() const {
+  const std::int64_t every = config_.save.every;
+  if (step_ == total_steps_ || (every > 0 && step_ % every == 0)) return true;
+  return evaluation_due_ && (dev_ || every == 0);
+}
+
 TrainEnd Trainer::run() {
   const ThreadLimit threads(static_cast<int>(config_.threads > 0 ? config_.threads : current_threads()));
   bool trained = false;
   try {
     for (std::optional<BatchPlan> plan; evaluation_due_ || (step_ < total_steps_ && !ended_early());) {
-      if (!evaluation_due_) take_step(plan);
-      const bool saves = config_.save.every > 0 ? step_ % config_.save.every == 0 : evaluation_due_;
+      if (!evaluation_due_) {
+        take_step(plan);
+        if (is_saved()) save();
+      }
       if (evaluation_due_) evaluate_dev();
-      evaluation_due_ = false;
-      if (saves || step_ == total_steps_) save();
     }
     trained = true;
+    if (best_.step > 0 && !best_.score) {
+      events_.note(criterion_name(0) + " on dev was not a finite number at any evaluation; the model of step " +
+                   std::to_string(best_.step) + ", the latest, is kept");
+    }
     use_best_weights();
     save_model();
     report_results();

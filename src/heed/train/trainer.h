@@ -12,6 +12,7 @@
 
 #include "heed/data/batch_plan.h"
 #include "heed/tasks/evaluate.h"
+#include "heed/train/best_model.h"
 #include "heed/train/head_plan.h"
 #include "heed/train/lora.h"
 #include "heed/train/optimizer.h"
@@ -65,9 +66,9 @@ class Trainer {
   std::int64_t total_steps() const { return total_steps_; }
   std::int64_t steps_done() const { return step_; }
   // Whose weights the saved model has: the best on dev, or else the last.
-  std::int64_t kept_step() const { return best_ ? best_step_ : step_; }
-  bool judged() const { return dev_ != nullptr; }
-  std::int64_t parameters() const;  // that are trained
+  std::int64_t kept_step() const { return best_.step > 0 ? best_.step : step_; }
+  bool judged() const { return best_.score.has_value(); }  // by a finite number on dev
+  std::int64_t parameters() const;                         // that are trained
   const Dataset& train_data() const { return *train_; }
 
  private:
@@ -79,6 +80,7 @@ class Trainer {
   void prepare_tokenizer();
   void prepare_data();
   void tell_about_data();
+  void check_metric() const;
   void prepare_models();
   void prepare_weights();
   void check_adapter() const;
@@ -100,6 +102,7 @@ class Trainer {
   double criterion(const EvaluationReport& report) const;
   void log_weights_and_attention();
   bool ended_early() const;
+  bool is_saved() const;
 
   std::filesystem::path checkpoint_folder() const;
   TensorMap weight_tensors() const;
@@ -134,8 +137,7 @@ class Trainer {
   // The place in the run.
   std::int64_t step_ = 0, epoch_ = 0, batch_ = 0;
   bool evaluation_due_ = false;  // of the model after this step
-  std::optional<double> best_;
-  std::int64_t best_step_ = 0, worse_evaluations_ = 0;
+  BestModel best_;
   std::unique_ptr<RunLog> log_;
 };
 

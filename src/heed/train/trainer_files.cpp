@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/io/hub.h"
 #include "heed/io/model_folder.h"
 #include "heed/io/safetensors.h"
 #include "heed/models/adapter.h"
@@ -75,9 +76,9 @@ void Trainer::save() {
                       {"batch", batch_},
                       {"total_steps", total_steps_},
                       {"samples", train_->size()},
-                      {"best", best_ ? Json(*best_) : Json()},
-                      {"best_step", best_step_},
-                      {"worse_evaluations", worse_evaluations_},
+                      {"best", best_.score ? Json(*best_.score) : Json()},
+                      {"best_step", best_.step},
+                      {"worse_evaluations", best_.worse},
                       {"evaluation_due", evaluation_due_},
                       {"updates", std::move(updates)}};
   events_.saved(save_checkpoint(checkpoint_folder(), checkpoint, static_cast<int>(config_.save.keep)).string());
@@ -100,14 +101,14 @@ void Trainer::restore(bool resume) {
     step_ = checkpoint->step;
     epoch_ = json_required<std::int64_t>(state, "epoch", where);
     batch_ = json_required<std::int64_t>(state, "batch", where);
-    best_step_ = json_required<std::int64_t>(state, "best_step", where);
-    worse_evaluations_ = json_required<std::int64_t>(state, "worse_evaluations", where);
+    best_.step = json_required<std::int64_t>(state, "best_step", where);
+    best_.worse = json_required<std::int64_t>(state, "worse_evaluations", where);
     evaluation_due_ = json_optional<bool>(state, "evaluation_due", false, where);
-    if (!state.at("best").is_null()) best_ = json_required<double>(state, "best", where);
+    if (!state.at("best").is_null()) best_.score = json_required<double>(state, "best", where);
     copy_weights(checkpoint->tensors, weights_, folder);
     restore_optimizer(checkpoint->tensors, json_required<std::vector<std::int64_t>>(state, "updates", where));
   }
-  log_ = std::make_unique<RunLog>(config_.output, step_, config_.log.tensorboard);
+  log_ = std::make_unique<RunLog>(config_.output, step_, evaluation_due_, config_.log.tensorboard);
   for (const std::string& message : damaged) {
     const std::string note = "a checkpoint is passed over: " + message + "; the run goes on from step " +
                              std::to_string(step_) + " (" + checkpoint_folder().string() + ")";
@@ -139,7 +140,7 @@ void Trainer::save_best() {
 }
 
 void Trainer::use_best_weights() {
-  if (!best_) return;
+  if (best_.step == 0) return;
   const fs::path file = checkpoint_folder() / kBestFile;
   copy_weights(SafetensorsFile(file).tensors(), weights_, file);
   averages_.clear();
@@ -154,10 +155,8 @@ void Trainer::save_weights(std::size_t head, const fs::path& folder) const {
     return heed::save_model(model, folder, fields);
   }
   for (const char* left : {"config.json", "model.safetensors"}) remove_left(folder / left);
-  std::error_code unreadable;
-  const bool is_folder = fs::is_directory(config_.model.from, unreadable);
   save_adapter(model, lora_->additions(),
-               {.base = is_folder ? fs::absolute(config_.model.from).lexically_normal().string() : config_.model.from,
+               {.base = model_name(config_.model.from),
                 .rank = config_.lora.rank,
                 .alpha = config_.lora.alpha,
                 .with_head = has_trained_head(model)},
@@ -180,7 +179,7 @@ void Trainer::save_model() const {
 
 void Trainer::report_results() {
   Json results = {{"steps", step_}, {"best_step", kept_step()}};
-  if (best_) results["judged_by"] = {{"metric", criterion_name(0)}, {"best", *best_}};
+  if (dev_) results["judged_by"] = {{"metric", criterion_name(0)}, {"best", best_.score ? Json(*best_.score) : Json()}};
   for (const auto& [split, data] : {std::pair("dev", dev_.get()), std::pair("test", test_.get())}) {
     if (!data) continue;
     const EvaluationReport report = evaluate(*data, split);

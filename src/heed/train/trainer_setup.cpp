@@ -5,6 +5,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/join.h"
 #include "heed/base/parallel.h"
 #include "heed/io/model_folder.h"
 #include "heed/models/load.h"
@@ -60,12 +61,13 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainConfig& config, std::vector
 }  // namespace
 
 Trainer::Trainer(TrainConfig config, TrainEvents& events, RunStart start)
-    : config_(std::move(config)), events_(events) {
+    : config_(with_found_models(std::move(config))), events_(events) {
   prepare_output(config_, start);
   save_config();
   prepare_tokenizer();
   prepare_data();
   prepare_models();
+  check_metric();
   tell_about_data();
   prepare_weights();
   choose_settings();
@@ -146,6 +148,15 @@ void Trainer::tell_about_data() {
   tell(train_.get(), "train");
   tell(dev_.get(), "dev");
   tell(test_.get(), "test");
+}
+
+void Trainer::check_metric() const {
+  const std::string& wanted = config_.evaluate.metric;
+  if (wanted.empty()) return;
+  std::vector<std::string> known = tasks_[0]->metric_names();
+  known.emplace_back("loss");
+  HEED_CHECK(std::ranges::find(known, wanted) != known.end(), "[train] evaluate.metric is \"", wanted, "\", but ",
+             config_.task, " has ", join(known, ", "), "; did you mean ", nearest_name(wanted, known), "?");
 }
 
 void Trainer::prepare_models() {

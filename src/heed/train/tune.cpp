@@ -38,7 +38,7 @@ class Tuner {
   void forget_checkpoints();
   TrainEnd finish();
 
-  const TrainConfig& config_;
+  TrainConfig config_;
   std::int64_t trials_;
   TrainEvents& events_;
   fs::path folder_;
@@ -53,8 +53,13 @@ void Tuner::prepare(bool overwrite) {
   if (is_there(file) && !overwrite) {
     HEED_CHECK(Json::parse(read_file(file, kMostBytes), nullptr, false) == wanted, folder_.string(),
                ": is a search with another config; choose another output, or give --overwrite to begin anew");
+    // What names of the hub stood for when it began.
+    const TrainConfig begun = read_train_config(fs::path(config_.output) / "train.json");
+    config_.model.from = begun.model.from;
+    config_.tokenizer.from = begun.tokenizer.from;
     return;
   }
+  config_ = with_found_models(std::move(config_));
   prepare_output(config_, overwrite ? RunStart::overwrite : RunStart::fresh);
   remove_left(folder_);
   replace_file(fs::path(config_.output) / "train.json", to_json(config_).dump(2) + "\n");
@@ -102,12 +107,15 @@ void Tuner::read_trial(std::int64_t number) {
     const Json results = parse_json(read_file(where, kMostBytes), where);
     HEED_CHECK(results.contains("judged_by"),
                "[tune] there are too few rows to hold some out to judge by; give data.dev");
-    trial.score = json_required<double>(results["judged_by"], "best", where);
-    result_.metric = json_required<std::string>(results["judged_by"], "metric", where);
+    const Json& judged_by = results["judged_by"];
+    if (!judged_by["best"].is_null()) trial.score = json_required<double>(judged_by, "best", where);
+    result_.metric = json_required<std::string>(judged_by, "metric", where);
   }
-  const auto& best = result_.trials.empty() ? trial.score : result_.trials[result_.best].score;
+  const auto best = result_.trials.empty() ? std::nullopt : result_.trials[result_.best].score;
   const bool higher = higher_is_better(result_.metric);
-  if (trial.score && (higher ? *trial.score > *best : *trial.score < *best)) result_.best = result_.trials.size();
+  if (trial.score && (!best || (higher ? *trial.score > *best : *trial.score < *best))) {
+    result_.best = result_.trials.size();
+  }
   result_.trials.push_back(trial);
 }
 

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMostTrials = 10;
 struct TuneTrial {
   double learning_rate = 0;
   std::int64_t epochs = 0;
-  std::optional<double> score{};  // the best on dev; none if the run did not end well
+  std::optional<double> score{};  // the best on dev; none if the loss or all scores were not finite
 };
 
 struct TuneResult {
