@@ -5,8 +5,9 @@ tests/models/huggingface_values_test.cpp reads. Needs transformers 5 and PyTorch
 usage: tools/huggingface_values.py <folder> [name ...]
 
 A file has config (config.json as transformers saves it), input_ids, logits of the tokens at `positions` of every sequence,
-hidden states of the last token after every layer, and generations. Weights are not in the file: element i of a tensor is a
-function of its name and of i (see value_of), which the test computes again.
+hidden states of the same tokens after every layer, the loss of predicting each next token, of every parameter's gradient
+the largest absolute value and a few elements (see sampled), and generations. Weights are not in the file: element i of a
+tensor is a function of its name and of i (see value_of), which the test computes again.
 """
 import json
 import pathlib
@@ -65,6 +66,14 @@ MODELS = {
     "llama_yarn": llama(rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=16)),
     "llama_yarn_scaled": llama(rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=4.0,
                                                     beta_slow=0.5, mscale=0.7, mscale_all_dim=0.9)),
+    "llama_biases": llama(attention_bias=True, mlp_bias=True),
+    "qwen2_sliding": hf.Qwen2Config(**{**LLAMA, "num_hidden_layers": 3}, use_sliding_window=True, sliding_window=5,
+                                    max_window_layers=1),
+    "gpt_neox_sequential": hf.GPTNeoXConfig(**SIZES, use_parallel_residual=False,
+                                            rope_parameters=rope("default", partial_rotary_factor=0.5)),
+    "gpt2_inverse_layer": hf.GPT2Config(vocab_size=VOCABULARY, n_embd=16, n_layer=3, n_head=4, n_positions=64, n_inner=24,
+                                        pad_token_id=0, bos_token_id=1, eos_token_id=2,
+                                        scale_attn_by_inverse_layer_idx=True),
     "bert": encoder(hf.BertConfig),
     "roberta": encoder(hf.RobertaConfig),
     "electra": encoder(hf.ElectraConfig, embedding_size=10),
@@ -132,6 +141,19 @@ def rounded(tensor):
     return [[float(f"{x:.7g}") for x in row] for row in tensor.reshape(-1, tensor.shape[-1]).tolist()]
 
 
+def sampled(gradient):
+    values = gradient.reshape(-1).tolist()
+    return [float(f"{x:.7g}") for x in [gradient.abs().max().item()] + [values[k * 7919 % len(values)] for k in range(1, 5)]]
+
+
+def loss_and_gradients(name, ids):
+    model = make_model(MODELS[name])  # in evaluation mode: no dropout
+    loss = model(input_ids=ids, labels=ids, use_cache=False).loss
+    loss.backward()
+    gradients = {key: sampled(parameter.grad) for key, parameter in model.named_parameters() if parameter.grad is not None}
+    return float(f"{loss.item():.8g}"), gradients
+
+
 def write(name, folder):
     model = make_model(MODELS[name])
     generator = torch.Generator().manual_seed(7)
@@ -143,12 +165,14 @@ def write(name, folder):
             break
     with torch.no_grad():
         out = model(input_ids=ids, output_hidden_states=True, use_cache=False)
+    loss, gradients = loss_and_gradients(name, ids)
     with tempfile.TemporaryDirectory() as saved:
         model.save_pretrained(saved)
         saved_config = json.loads((pathlib.Path(saved) / "config.json").read_text())
     values = dict(source=f"transformers {hf.__version__}, torch {torch.__version__}, float32", config=saved_config,
                   input_ids=ids.tolist(), positions=POSITIONS, logits=rounded(out.logits[:, POSITIONS]),
-                  hidden=[rounded(state[:, -1]) for state in out.hidden_states], generate=cases)
+                  hidden=[rounded(state[:, POSITIONS]) for state in out.hidden_states], loss=loss, gradients=gradients,
+                  generate=cases)
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in values.items()]
     (folder / f"{name}.json").write_text("{" + ",\n ".join(lines) + "}\n")
 

@@ -1,11 +1,9 @@
-// heed chat: a conversation in the terminal. Ctrl-C ends the answer, Ctrl-D the conversation.
-#include <editline/readline.h>
+// heed chat: a conversation in the terminal. Ctrl-C ends the answer or clears the line, Ctrl-D ends the conversation.
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -16,6 +14,7 @@
 #include "heed/engine/load.h"
 #include "heed/tasks/generate.h"
 #include "heed/tasks/run_task.h"
+#include "line_editor.h"
 #include "notes.h"
 #include "option_flags.h"
 #include "stop_on_signal.h"
@@ -36,14 +35,9 @@ constexpr const char* kHelp =
 
 // With editing and a history in a terminal; else a line of standard input.
 std::optional<std::string> read_message() {
-  if (isatty(STDIN_FILENO) == 0) {
-    std::string line;
-    return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
-  }
-  const std::unique_ptr<char, decltype(&std::free)> line(readline("> "), &std::free);
-  if (!line) return {};
-  if (*line) add_history(line.get());
-  return std::string(line.get());
+  if (isatty(STDIN_FILENO) != 0) return edit_line("> ");
+  std::string line;
+  return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
 }
 
 // From red for what the model hardly believed itself to the terminal's own colour.
@@ -115,10 +109,15 @@ int run(const Options& options) {
       note(kHelp);
     } else if (*message == "/clear") {
       conversation.clear();
-    } else if (*message == "/retry") {
-      conversation.retry();
     } else {
-      conversation.say(*message);
+      try {
+        *message == "/retry" ? conversation.retry() : conversation.say(*message);
+      } catch (const Error& error) {
+        // A message that is too long, or that the template refuses, is not the end for who can write another one.
+        const bool of_message = error.kind() == ErrorKind::invalid_argument || error.kind() == ErrorKind::bad_format;
+        if (!of_message || isatty(STDIN_FILENO) == 0) throw;
+        note(error.what());
+      }
     }
   }
   return 0;

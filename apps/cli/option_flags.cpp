@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "heed/base/file.h"
+
 namespace heed::cli {
 namespace {
 
@@ -13,8 +15,15 @@ bool takes(const Json& schema, const std::string& type) {
   return types.is_array() ? std::ranges::find(types, Json(type)) != types.end() : types == type;
 }
 
+// The text, or what is in the file that it names.
+std::string content_of(const OptionInfo& option, const std::string& text) {
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 26;
+  return option.or_file && text.starts_with('@') ? read_file(text.substr(1), kLargest) : text;
+}
+
 // The text as the field's schema wants it: a number stays a number, a list may be written as JSON.
-Json value_of(const OptionInfo& option, const std::string& text) {
+Json value_of(const OptionInfo& option, const std::string& given) {
+  const std::string text = content_of(option, given);
   const bool words = takes(option.schema, "string"), list = option.schema.contains("anyOf");
   if (words && !takes(option.schema, "boolean")) return list ? Json::array({text}) : Json(text);
   Json value = Json::parse(text, nullptr, false);

@@ -111,16 +111,46 @@ std::vector<std::string> field_names(const Task& task) {
   return names;
 }
 
-// Texts for people, as they are written: one request after the other.
+// The answers to one request as they are written, a line each. The first comes piece by piece; of several, each is
+// numbered and the others follow it.
+class AnswerWriter {
+ public:
+  explicit AnswerWriter(AnswerFile& out) : out_(out) {}
+  void add(const TextPiece& piece) {
+    if (others_.empty()) begin(piece.answers);
+    if (piece.answer == 0) {
+      out_.write(piece.text);
+    } else {
+      others_.at(piece.answer) += piece.text;
+    }
+  }
+  void finish() {
+    out_.write("\n");
+    for (std::size_t i = 1; i < others_.size(); ++i) out_.write(label(i) + others_[i] + "\n");
+  }
+
+ private:
+  static std::string label(std::size_t answer) { return "[" + std::to_string(answer + 1) + "] "; }
+  void begin(std::size_t answers) {
+    others_.resize(answers);
+    if (answers > 1) out_.write(label(0));
+  }
+
+  AnswerFile& out_;
+  std::vector<std::string> others_;  // by their numbers; that of the first stays empty
+};
+
+// Texts for people: one request after the other.
 void write_texts(const Task& task, const TaskRun& task_run, const LoadedModel& model, const Options& options,
                  const std::vector<InputLine>& given) {
   AnswerFile out("");
   const StopOnSignal signals;
   const auto write = [&](const InputLine& line) {
-    const TaskCall call{.stop = signals.token(), .on_text = [&](const TextPiece& piece) { out.write(piece.text); }};
+    AnswerWriter answers(out);
+    const TaskCall call{.stop = signals.token(), .on_text = [&](const TextPiece& piece) { answers.add(piece); }};
     static_cast<void>(
         task_run.run(model, {request_row(task, request_of(task, line, options.beside), line.where)}, call));
-    out.write("\n");
+    answers.finish();
   };
   for (const InputLine& line : given) write(line);
   if (given.empty()) for_each_line(options.input, write);

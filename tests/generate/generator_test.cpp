@@ -248,7 +248,7 @@ TEST(Generator, RefusesWhatCannotWork) {
   EXPECT_NE(refused({.prompt = {}}).find("empty"), std::string::npos);
   EXPECT_NE(refused({.prompt = {1, 61}}).find("token 61"), std::string::npos);
   EXPECT_NE(refused({.prompt = {-1}}).find("token -1"), std::string::npos);
-  EXPECT_NE(refused({.prompt = Ids(200, 1)}).find("200 tokens"), std::string::npos);
+  EXPECT_NE(refused({.prompt = Ids(201, 1)}).find("201 tokens"), std::string::npos);
   GenerateOptions options;
   options.max_length = 2;
   EXPECT_NE(refused({.prompt = {1, 2}, .options = options}).find("max_length"), std::string::npos);
@@ -263,11 +263,11 @@ TEST(Generator, RefusesWhatCannotWork) {
   options.stop_strings = {"x"};
   EXPECT_NE(refused({.prompt = {1}, .options = options}).find("tokenizer"), std::string::npos);
   EXPECT_TRUE(generator.idle());
-  // The model's own limit ends what the options would let go on.
+  // The model's own limit, 200 tokens that are read and the one after them, ends what the options would let go on.
   options = {};
   options.max_new_tokens = 1000;
   const Generation found = generate(model, {Ids(195, 1)}, options)[0].generations[0];
-  EXPECT_EQ(found.tokens.size(), 5u);
+  EXPECT_EQ(found.tokens.size(), 6u);
   EXPECT_EQ(found.reason, FinishReason::length);
 }
 

@@ -63,12 +63,11 @@ TEST_P(HuggingFaceGenerate, EveryCase) {
     EXPECT_EQ(generate(*model, {example["input_ids"].get<Ids>()}, options)[0].generations[0].ids(), answer);
     ++cases;
   }
-  // gpt-nano-sort: six symbols, sorted.
+  // gpt-nano-sort: six symbols, sorted. The model takes eleven; the twelfth is not read.
   for (const Json& example : expected.value("cases", Json::array())) {
-    const auto results = generate(*model, {example["input"].get<Ids>()}, {.max_new_tokens = 5});
-    const Ids written = results[0].generations[0].ids();
-    const Ids sorted = example["output"].get<Ids>();
-    EXPECT_EQ(written, Ids(sorted.begin(), sorted.begin() + std::ssize(written))) << example.dump();
+    const auto results = generate(*model, {example["input"].get<Ids>()}, {.max_new_tokens = 20});
+    EXPECT_EQ(results[0].generations[0].ids(), example["output"].get<Ids>()) << example.dump();
+    EXPECT_EQ(results[0].generations[0].reason, FinishReason::length);
     ++cases;
   }
   EXPECT_GT(cases, 0U);

@@ -95,6 +95,73 @@ TEST(Generator, EndsAtStopStrings) {
   }
 }
 
+// What is told piece by piece is the text of the result, also what waits at the end because it may begin a stop string.
+TEST(Generator, WhatIsToldIsTheTextOfTheResult) {
+  const Model model = test::tiny_decoder();
+  const text::Tokenizer tokenizer = letters();
+  struct Told {
+    std::vector<std::string> told{}, texts{};
+    FinishReason reason = FinishReason::none;
+  };
+  const auto run = [&](const GenerateOptions& options, std::int64_t most = 100) {
+    Told result;
+    result.told.resize(static_cast<std::size_t>(options.num_return_sequences));
+    Generator generator(model, &tokenizer);
+    std::int64_t tokens = 0;
+    const auto on_token = [&](const TokenEvent& event) {
+      result.told[static_cast<std::size_t>(event.generation)] += event.text;
+      return !event.token || ++tokens < most;
+    };
+    generator.add({.prompt = {1, 2}, .options = options, .seed = 3, .on_token = on_token});
+    while (!generator.idle()) {
+      for (const GenerateResult& done : generator.step()) {
+        for (const Generation& each : done.generations) result.texts.push_back(each.text);
+        result.reason = done.generations.at(0).reason;
+      }
+    }
+    return result;
+  };
+  GenerateOptions options;
+  options.max_new_tokens = 12;
+  options.suppress_tokens.resize(35);
+  std::iota(options.suppress_tokens.begin(), options.suppress_tokens.end(), 26);
+  const std::string whole = run(options).texts[0];
+  ASSERT_EQ(whole.size(), 12U);
+
+  options.stop_strings = {whole.substr(10) + "<"};
+  Told length = run(options);
+  EXPECT_EQ(length.texts[0], whole);
+  EXPECT_EQ(length.told, length.texts);
+  EXPECT_EQ(length.reason, FinishReason::length);
+
+  // The first end id comes after a character that waits.
+  std::size_t end = 1;
+  while (whole.find(whole[end]) < end) ++end;
+  options.stop_strings = {whole.substr(end - 1, 1) + "<"};
+  options.eos_token_id = {whole[end] - 'a'};
+  const Told at_end = run(options);
+  EXPECT_EQ(at_end.texts[0], whole.substr(0, end));
+  EXPECT_EQ(at_end.told, at_end.texts);
+  EXPECT_EQ(at_end.reason, FinishReason::stop);
+
+  options.eos_token_id = {};
+  options.stop_strings = {whole.substr(3, 1) + "<"};
+  const Told by_caller = run(options, 4);
+  EXPECT_EQ(by_caller.texts[0], whole.substr(0, 4));
+  EXPECT_EQ(by_caller.told, by_caller.texts);
+
+  options.stop_strings = {"a<", "b<", "c<", "d<", "e<", "f<", "g<", "h<", "i<", "j<", "k<", "l<", "m<", "n<"};
+  options.num_return_sequences = 3;
+  options.do_sample = true;
+  const Told several = run(options);
+  EXPECT_EQ(several.told, several.texts);
+  options.do_sample = false;
+  options.num_beams = 4;
+  const Told beams = run(options);
+  EXPECT_EQ(beams.texts.size(), 3U);
+  EXPECT_EQ(beams.told, beams.texts);
+}
+
 TEST(StopSuite, EveryRecordedCall) {
   const auto file = test::suite_data("logits-processors/stopping.jsonl");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";

@@ -101,13 +101,43 @@ TEST_P(HuggingFaceValues, LogitsAndHiddenStates) {
   const Inputs inputs = test::packed(ids());
   const Offsets& offsets = inputs.ids.offsets;
   const ModelOutput out = model_->forward(inputs, Context(), true);
-  test::expect_close(rows_at(out.logits, offsets, expected_["positions"].get<std::vector<std::int64_t>>()),
-                     tensor_of(expected_["logits"]), "logits");
+  const auto places = expected_["positions"].get<std::vector<std::int64_t>>();
+  test::expect_close(rows_at(out.logits, offsets, places), tensor_of(expected_["logits"]), "logits");
   ASSERT_EQ(out.states.size(), expected_["hidden"].size());
   for (std::size_t i = 0; i < out.states.size(); ++i) {
-    test::expect_close(rows_at(out.states[i], offsets, {offsets.length(0) - 1}), tensor_of(expected_["hidden"][i]),
+    test::expect_close(rows_at(out.states[i], offsets, places), tensor_of(expected_["hidden"][i]),
                        "hidden states " + std::to_string(i));
   }
+}
+
+// Of each gradient the largest absolute value, to which a few of its elements are compared.
+TEST_P(HuggingFaceValues, LossAndGradients) {
+  set_trainable(*model_, true, [](std::string_view) { return true; });
+  const ModelOutput out = model_->forward(test::packed(ids()), Context());
+  const Tensor loss = cross_entropy(out.logits, test::next_labels(ids()));
+  EXPECT_NEAR(loss.item(), expected_["loss"].get<double>(), test::kDecoderTolerance * expected_["loss"].get<double>());
+  backward(loss);
+  // Gradients have the published names if they take the parameters' places.
+  for (NamedParameter& each : named_parameters(*model_)) {
+    ASSERT_TRUE(each.parameter->grad().defined()) << each.name;
+    each.parameter->copy_from(each.parameter->grad());
+  }
+  // Where a gradient is 0 but for rounding (biases of keys), rounding is what both have.
+  double floor = 0;
+  for (const Json& each : expected_["gradients"]) floor = std::max(floor, 1e-2 * each[0].get<double>());
+  std::size_t compared = 0;
+  for (const PublishedTensor& tensor : published_tensors(*model_)) {
+    SCOPED_TRACE(tensor.name);
+    ASSERT_TRUE(expected_["gradients"].contains(tensor.name));
+    const auto theirs = expected_["gradients"][tensor.name].get<std::vector<double>>();
+    const std::vector<float> ours = tensor.written().to_vector<float>();
+    const double largest = std::abs(*std::ranges::max_element(ours, {}, [](float x) { return std::abs(x); }));
+    const double near = test::kDecoderTolerance * std::max(theirs[0], floor);
+    EXPECT_NEAR(largest, theirs[0], near);
+    for (std::size_t k = 1; k < theirs.size(); ++k) EXPECT_NEAR(ours[k * 7919 % ours.size()], theirs[k], near) << k;
+    ++compared;
+  }
+  EXPECT_EQ(compared, expected_["gradients"].size());
 }
 
 TEST_P(HuggingFaceValues, Generations) {

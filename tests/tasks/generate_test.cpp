@@ -87,6 +87,46 @@ TEST_F(StoriesTest, TextComesPieceByPiece) {
   EXPECT_EQ(streamed.find('.'), std::string::npos);
 }
 
+TEST_F(StoriesTest, ACompletionsScoreIsWhatItAddsToItsPrompts) {
+  const auto score = [&](const Json& request) { return run_task(*model_, "lm", std::vector<Json>{request}).at(0); };
+  const std::string prompt = "Once upon a time, there was a";
+  for (const std::string completion : {" little girl named Lily.", " big dog. He was very happy."}) {
+    const Json both = score({{"text", prompt + completion}}), first = score({{"text", prompt}});
+    const auto ids = model_->tokenizer().encode(prompt + completion).ids,
+               begin = model_->tokenizer().encode(prompt).ids;
+    ASSERT_TRUE(std::equal(begin.begin(), begin.end(), ids.begin())) << "a token lies across the border";
+    for (const std::string field : {"completion", "text"}) {
+      const Json found = score({{"prompt", prompt}, {field, completion}});
+      EXPECT_NEAR(found["log_probability"].get<double>(),
+                  both["log_probability"].get<double>() - first["log_probability"].get<double>(), 1e-4);
+      EXPECT_EQ(found["tokens"].get<int>(), both["tokens"].get<int>() - first["tokens"].get<int>());
+    }
+  }
+  const std::string three = test::error_of(ErrorKind::bad_format, [&] {
+    score({{"prompt", "a"}, {"completion", "b"}, {"text", "c"}});
+  });
+  EXPECT_NE(three.find("too many texts"), std::string::npos) << three;
+  std::string longest;
+  for (int i = 0; i < 600; ++i) longest += "ball ";
+  const std::string message = test::error_of(ErrorKind::invalid_argument, [&] {
+    score({{"prompt", longest}, {"completion", "b"}});
+  });
+  EXPECT_NE(message.find("no token of the completion within the first 512"), std::string::npos) << message;
+}
+
+TEST_F(StoriesTest, ThePromptsOwnScores) {
+  const std::string prompt = "Once upon a time, there was a";
+  const TextScore scored = score_texts(*model_, {prompt})[0];
+  const WrittenText written = generate_texts(*model_, {prompt}, R"({"max_new_tokens": 2, "score_prompt": true})")[0][0];
+  ASSERT_EQ(written.prompt_scores.size(), scored.list.size());
+  for (std::size_t i = 0; i < scored.list.size(); ++i) {
+    EXPECT_EQ(written.prompt_scores[i].token, scored.list[i].token);
+    EXPECT_EQ(written.prompt_scores[i].text, scored.list[i].text);
+    EXPECT_NEAR(written.prompt_scores[i].log_probability, scored.list[i].log_probability, 1e-5);
+  }
+  EXPECT_TRUE(generate_texts(*model_, {prompt}, R"({"max_new_tokens": 2})")[0][0].prompt_scores.empty());
+}
+
 TEST_F(StoriesTest, WhatIsWrittenFollowsItsConstraint) {
   for (const int seed : {1, 2, 3}) {
     const std::string sampled = R"("do_sample": true, "max_new_tokens": 200, "seed": )" + std::to_string(seed);

@@ -45,6 +45,12 @@ class Field {
     return std::move(*this);
   }
 
+  // On the command line @ and a file's name may stand for what is in the file.
+  Field&& or_file() && {
+    may_be_file = true;
+    return std::move(*this);
+  }
+
   // One item may stand for a list of one, and an empty text for an empty list. Throws bad_format with `context`.
   void set(const Json& json, const std::string& context) const;
   Json json() const;
@@ -59,6 +65,7 @@ class Field {
   Value value;
   std::vector<std::string> words{};  // of which the value is one; empty: any
   unsigned uses = ~0U;
+  bool may_be_file = false;
 
  private:
   std::function<bool()> holds_;

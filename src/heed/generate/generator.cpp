@@ -278,7 +278,19 @@ void Generator::advance(const std::vector<Part>& parts, const Tensor& logits) {
 void Generator::tell(Live& live) const {
   if (!live.request.on_token || live.result.error) return;
   for (const TokenEvent& event : live.search->events()) {
+    const auto generation = static_cast<std::size_t>(event.generation);
+    live.told.resize(std::max(live.told.size(), generation + 1));
+    live.told[generation] += event.text.size();
     if (!live.request.on_token(event)) live.search->finish_one(event.generation, FinishReason::stop);
+  }
+}
+
+void Generator::tell_rest(Live& live) const {
+  if (!live.request.on_token) return;
+  live.told.resize(live.result.generations.size());
+  for (std::size_t i = 0; i < live.told.size(); ++i) {
+    const std::string_view rest = std::string_view(live.result.generations[i].text).substr(live.told[i]);
+    if (!rest.empty()) live.request.on_token({static_cast<std::int64_t>(i), nullptr, rest});
   }
 }
 
@@ -293,7 +305,10 @@ std::vector<GenerateResult> Generator::settle() {
     base += live.rows;
     if (live.result.error || live.search->done()) {
       keep(live, first);
-      if (!live.result.error) live.result.generations = live.search->results();
+      if (!live.result.error) {
+        live.result.generations = live.search->results();
+        tell_rest(live);
+      }
       done.push_back(std::move(live.result));
       each = live_.erase(each);
       continue;

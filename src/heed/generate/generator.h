@@ -29,8 +29,8 @@ struct GenerateRequest {
   std::uint64_t seed = 0, sequence = 0;
   std::int64_t alternatives = 0;  // of each token, how many of the model's best to tell
   bool score_prompt = false;      // also the log-probabilities of the prompt's tokens
-  // Each token as it is found; false ends its generation. Beams are told at the end only. Called by the thread that
-  // calls step(); may not call the generator.
+  // Each token as it is found; false ends its generation. Called by the thread that calls step(); may not call the
+  // generator.
   std::function<bool(const TokenEvent&)> on_token{};
   StopToken stop{};
   // A rule of the caller's: which tokens may follow these ids. May be called by several threads at once.
@@ -82,6 +82,7 @@ class Generator {
     bool cancelled = false, advanced = false;
     std::vector<TokenId> read{};  // the tokens of its sequence in the state, while it never had two
     bool forked = false;
+    std::vector<std::size_t> told{};  // bytes of each generation's text
     GenerateResult result{};
 
     std::int64_t prompt_length() const { return static_cast<std::int64_t>(request.prompt.size()); }
@@ -100,6 +101,7 @@ class Generator {
   void keep(const Live& live, std::int64_t sequence);
   void advance(const std::vector<Part>& parts, const Tensor& logits);
   void tell(Live& live) const;
+  void tell_rest(Live& live) const;
   std::vector<GenerateResult> settle();
 
   const Model& model_;

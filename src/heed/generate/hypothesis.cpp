@@ -30,8 +30,8 @@ void check_prompt(const SearchSetup& setup, std::int64_t limit) {
                setup.vocabulary);
   }
   const bool adds = setup.options.max_new_tokens != 0;
-  HEED_CHECK(setup.longest == 0 || length + (adds ? 1 : 0) <= setup.longest, setup.name, " the prompt has ", length,
-             " tokens, the model takes ", setup.longest, " with what is added");
+  HEED_CHECK(setup.longest == 0 || length <= setup.longest, setup.name, " the prompt has ", length,
+             " tokens, the model takes ", setup.longest, "; shorten it");
   HEED_CHECK(!adds || length < limit, setup.name, " the prompt has ", length, " tokens, max_length is ", limit);
 }
 
@@ -102,7 +102,8 @@ SearchRules::SearchRules(SearchSetup setup)
                                 .length_limit = limit_,
                                 .has_encoder = !setup_.encoder_ids.empty(),
                                 .allowed_tokens = setup_.allowed_tokens});
-  if (setup_.longest > 0) limit_ = std::min(limit_, setup_.longest);
+  // The last token is not read again.
+  if (setup_.longest > 0) limit_ = std::min(limit_, setup_.longest + 1);
 }
 
 std::span<const float> SearchRules::scores(const Hypothesis& hypothesis, std::span<const float> logits,

@@ -37,7 +37,7 @@ class SampleSearch : public Search {
     std::vector<TokenEvent> list;
     for (const std::size_t i : moved_) {
       const Hypothesis& sequence = forks_[i].sequence;
-      list.push_back({static_cast<std::int64_t>(i), sequence.last(), sequence.fresh_text()});
+      list.push_back({static_cast<std::int64_t>(i), &sequence.last(), sequence.fresh_text()});
     }
     return list;
   }

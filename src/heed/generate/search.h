@@ -40,11 +40,12 @@ struct Generation {
   std::vector<TokenId> ids() const;
 };
 
-// A token as it is found, of a search that does not take it back.
+// A token as it is found, of a search that does not take it back, and text. The texts of a generation are, end to end,
+// that of its result: what waited to the end, and all of a beam's, comes without a token.
 struct TokenEvent {
   std::int64_t generation = 0;  // which of num_return_sequences
-  const GeneratedToken& token;
-  std::string_view text{};  // that became certain with it
+  const GeneratedToken* token = nullptr;
+  std::string_view text{};  // that became certain
 };
 
 struct SearchSetup {

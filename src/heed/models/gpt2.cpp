@@ -1,4 +1,6 @@
 // GPT-2: trained positions, pre-norm, and matrices stored [in, out].
+#include <cmath>
+
 #include "heed/models/decoder.h"
 
 namespace heed {
@@ -16,6 +18,16 @@ std::vector<PublishedName> gpt2_names() {
           {layer + "feed_forward.down", theirs + "mlp.c_proj", kTransposed},
           {layer + "feed_forward_norm", theirs + "ln_2"},
           {"final_norm", "ln_f"}};
+}
+
+// The scores of the second layer are divided by 2, those of the third by 3 ...
+void scale_by_layer(StackConfig& stack) {
+  const AttentionConfig& attention = stack.block.attention;
+  const double head_dim = static_cast<double>(attention.head_size(stack.block.hidden_size));
+  const double scale = attention.scale.value_or(1 / std::sqrt(head_dim));
+  for (std::int64_t i = 0; i < stack.layers; ++i) {
+    stack.layer_variants.push_back({.scale = scale / static_cast<double>(i + 1)});
+  }
 }
 
 void read_gpt2(ConfigReader& reader, ModelConfig& config) {
@@ -36,7 +48,7 @@ void read_gpt2(ConfigReader& reader, ModelConfig& config) {
   gpt.initializer_range = reader.positive("initializer_range", 0.02);
   gpt.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
   if (!reader.get<bool>("scale_attn_weights", true)) block.attention.scale = 1;
-  reader.only("scale_attn_by_inverse_layer_idx", false);
+  if (reader.get<bool>("scale_attn_by_inverse_layer_idx", false)) scale_by_layer(gpt.stack);
   // The same sums in another precision; of older files and of training programs.
   reader.harmless({"reorder_and_upcast_attn", "n_ctx", "n_special", "predict_special_tokens", "gradient_checkpointing",
                    "resid_dropout", "attention_dropout", "embed_dropout"});
@@ -51,7 +63,7 @@ const ModelFamily& gpt2_family() {
                                   .class_name = "GPT2",
                                   .prefix = "transformer.",
                                   .read = read_gpt2,
-                                  .unused = {},
+                                  .unused = {"transformer.h.#.attn.bias", "transformer.h.#.attn.masked_bias"},
                                   .causal_lm_class = "GPT2LMHeadModel"};
   return family;
 }

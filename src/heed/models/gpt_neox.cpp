@@ -42,7 +42,8 @@ void read_gpt_neox(ConfigReader& reader, ModelConfig& config) {
                                         .partial = reader.positive("rotary_pct", 0.25)});
   neox.initializer_range = reader.positive("initializer_range", 0.02);
   neox.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", false);
-  reader.harmless({"classifier_dropout"});  // of a head for token labels
+  // Of a head for token labels; a name of the first release that nothing reads.
+  reader.harmless({"classifier_dropout", "attention_probs_dropout_prob", "hidden_dropout_prob"});
   describe(config, neox, gpt_neox_names());
   config.heads[0].names = {{"output", "embed_out"}};
   config.heads[0].copies = {{"", "embed_out.weight"}};
@@ -52,7 +53,12 @@ void read_gpt_neox(ConfigReader& reader, ModelConfig& config) {
 
 const ModelFamily& gpt_neox_family() {
   static const ModelFamily family{
-      .model_type = "gpt_neox", .class_name = "GPTNeoX", .prefix = "gpt_neox.", .read = read_gpt_neox};
+      .model_type = "gpt_neox",
+      .class_name = "GPTNeoX",
+      .prefix = "gpt_neox.",
+      .read = read_gpt_neox,
+      .unused = {"gpt_neox.layers.#.attention.bias", "gpt_neox.layers.#.attention.masked_bias",
+                 "gpt_neox.layers.#.attention.rotary_emb.inv_freq"}};
   return family;
 }
 

@@ -98,13 +98,16 @@ const ModelFamily& llama_family() {
                                   .class_name = "Llama",
                                   .prefix = "model.",
                                   .read = read_llama,
-                                  .unused = {"model.rotary_emb.", "model.layers.0.self_attn.rotary_emb."}};
+                                  .unused = {"model.rotary_emb.", "model.layers.#.self_attn.rotary_emb.inv_freq"}};
   return family;
 }
 
 const ModelFamily& mistral_family() {
-  static const ModelFamily family{
-      .model_type = "mistral", .class_name = "Mistral", .prefix = "model.", .read = read_mistral};
+  static const ModelFamily family{.model_type = "mistral",
+                                  .class_name = "Mistral",
+                                  .prefix = "model.",
+                                  .read = read_mistral,
+                                  .unused = {"model.layers.#.self_attn.rotary_emb.inv_freq"}};
   return family;
 }
 

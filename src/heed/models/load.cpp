@@ -21,7 +21,7 @@ bool may_be_left(const std::string& name, const Model& model) {
   if (name.starts_with(model.config().family->prefix + "pooler.")) return !model.has_pooler();
   const auto is_constant = [&](const auto& each) { return name == model.config().family->prefix + each.first; };
   if (std::ranges::any_of(model.config().constants, is_constant)) return true;
-  return belongs_to_head(name, model.config());
+  return belongs_to_head(name, model.config()) || is_unused(name, *model.config().family);
 }
 
 // The name in the file for a wanted tensor: its own, or that of a copy.
@@ -201,13 +201,15 @@ std::unique_ptr<Model> load_model(const ModelFolder& folder, const LoadOptions& 
 
 void save_model(const Model& model, const fs::path& folder, const Json& fields) {
   TensorMap tensors;
+  const ModelFamily& family = *model.config().family;
+  // HuggingFace leaves out the prefix where there is no head.
+  const bool bare = model.head() == HeadKind::none;
   for (const PublishedTensor& tensor : published_tensors(model)) {
-    // HuggingFace leaves out the prefix where there is no head.
-    const bool bare = model.head() == HeadKind::none;
-    tensors.emplace(bare ? tensor.name.substr(model.config().family->prefix.size()) : tensor.name, tensor.written());
+    const std::string name = bare ? family.bare_prefix + tensor.name.substr(family.prefix.size()) : tensor.name;
+    tensors.emplace(name, tensor.written());
   }
   for (const auto& [name, values] : model.config().constants) {
-    tensors.emplace(model.head() == HeadKind::none ? name : model.config().family->prefix + name, values);
+    tensors.emplace((bare ? family.bare_prefix : family.prefix) + name, values);
   }
   Json config = model.config().source;
   config["architectures"] = {model.architecture()};

@@ -97,8 +97,10 @@ struct ModelFamily {
   std::string model_type, class_name;  // "bert", "Bert": BertModel, BertForMaskedLM ...
   std::string prefix;                  // of the backbone's tensors in files that hold a head too: "bert."
   void (*read)(ConfigReader& reader, struct ModelConfig& config) = nullptr;
-  std::vector<std::string> unused{};  // beginnings of names that files may have and no head here uses
-  std::string causal_lm_class{};      // "GPT2LMHeadModel"; "": class_name + "ForCausalLM"
+  // Names that files may have and no model here uses: # is a number, and what ends with a dot is the beginning of more.
+  std::vector<std::string> unused{};
+  std::string causal_lm_class{};  // "GPT2LMHeadModel"; "": class_name + "ForCausalLM"
+  std::string bare_prefix{};      // the end of prefix that tensors keep where there is no head: OPT's "decoder."
 };
 
 struct ModelConfig {

@@ -53,8 +53,11 @@ void read_opt(ConfigReader& reader, ModelConfig& config) {
 }  // namespace
 
 const ModelFamily& opt_family() {
-  static const ModelFamily family{
-      .model_type = "opt", .class_name = "OPT", .prefix = "model.decoder.", .read = read_opt};
+  static const ModelFamily family{.model_type = "opt",
+                                  .class_name = "OPT",
+                                  .prefix = "model.decoder.",
+                                  .read = read_opt,
+                                  .bare_prefix = "decoder."};
   return family;
 }
 

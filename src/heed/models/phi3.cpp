@@ -1,4 +1,4 @@
-// Phi-3 and 3.5: LLaMA's blocks with fused projections and factors per pair of rotary positions.
+// Phi-3, 3.5 and 4: LLaMA's blocks with fused projections and factors per pair of rotary positions.
 #include "heed/models/decoder.h"
 #include "heed/models/rope.h"
 
@@ -34,7 +34,10 @@ void read_phi3(ConfigReader& reader, ModelConfig& config) {
     const std::int64_t window = reader.size("sliding_window", 4096);
     phi.stack.layer_variants.assign(static_cast<std::size_t>(phi.stack.layers), {.window = window});
   }
-  reader.only("attention_bias", false);
+  // Of Phi-4-mini's own code; with these values it is the same model.
+  for (const char* bias : {"attention_bias", "mlp_bias", "lm_head_bias"}) reader.only(bias, false);
+  reader.only("full_attn_mod", 1);
+  reader.only("interpolate_factor", 1);
   describe(config, phi, phi3_names());
 }
 

@@ -49,6 +49,23 @@ std::optional<std::size_t> part_number(std::string& rest) {
   return number;
 }
 
+// Whether a name is of the form that ModelFamily::unused says.
+bool fits(std::string_view name, std::string_view pattern) {
+  while (!pattern.empty()) {
+    if (pattern.front() == '#') {
+      const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+      if (digits == 0) return false;
+      name.remove_prefix(digits);
+    } else {
+      if (!name.starts_with(pattern.front())) return false;
+      name.remove_prefix(1);
+    }
+    if (pattern == ".") return true;
+    pattern.remove_prefix(1);
+  }
+  return name.empty();
+}
+
 // Appends the published tensors of the parameter called `ours`, if one of the names covers it.
 bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<PublishedName>& names,
                       const std::string& ours, const PublishedTensor& parameter, std::int64_t blocks_per_group,
@@ -154,8 +171,11 @@ bool belongs_to_head(const std::string& name, const ModelConfig& config) {
   const auto owns = [&](const HeadConfig& head) {
     return std::ranges::any_of(head.names, covers) || std::ranges::any_of(head.copies, covers);
   };
-  return std::ranges::any_of(config.heads, owns) ||
-         std::ranges::any_of(config.family->unused, [&](const std::string& begin) { return name.starts_with(begin); });
+  return std::ranges::any_of(config.heads, owns);
+}
+
+bool is_unused(const std::string& name, const ModelFamily& family) {
+  return std::ranges::any_of(family.unused, [&](const std::string& pattern) { return fits(name, pattern); });
 }
 
 CanonicalNames::CanonicalNames(const TensorFiles& files, const ModelConfig& config, const std::string& where)
@@ -163,11 +183,15 @@ CanonicalNames::CanonicalNames(const TensorFiles& files, const ModelConfig& conf
   const std::string& prefix = config.family->prefix;
   const auto names = files.names();
   const bool prefixed = std::ranges::any_of(names, [&](const auto& name) { return name.starts_with(prefix); });
+  const std::string& bare = config.family->bare_prefix;
+  const std::string before_bare = prefix.substr(0, prefix.size() - bare.size());
   for (const std::string& name : names) {
     std::string canonical = name;
     if (canonical.ends_with(".gamma")) canonical.replace(canonical.size() - 5, 5, "weight");
     if (canonical.ends_with(".beta")) canonical.replace(canonical.size() - 4, 4, "bias");
-    if (!prefixed && !belongs_to_head(canonical, config)) canonical = prefix + canonical;
+    if (!prefixed && !belongs_to_head(canonical, config) && !is_unused(canonical, *config.family)) {
+      canonical = (canonical.starts_with(bare) ? before_bare : prefix) + canonical;
+    }
     has_pooler_ = has_pooler_ || canonical.starts_with(prefix + "pooler.");
     const auto [place, fresh] = names_.emplace(canonical, name);
     HEED_CHECK_AS(bad_format, fresh, where, ": ", name, " and ", place->second, " are names of one tensor");

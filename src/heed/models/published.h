@@ -71,4 +71,7 @@ class CanonicalNames {
 // Whether the canonical name is that of a tensor of any of the family's heads.
 bool belongs_to_head(const std::string& name, const ModelConfig& config);
 
+// Whether no model of the family uses the tensor of this canonical name.
+bool is_unused(const std::string& name, const ModelFamily& family);
+
 }  // namespace heed

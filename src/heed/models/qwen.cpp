@@ -42,6 +42,7 @@ void read_qwen2(ConfigReader& reader, ModelConfig& config) {
   DecoderConfig qwen = read_qwen(reader, 0);
   AttentionConfig& attention = qwen.stack.block.attention;
   attention.query_bias = attention.key_bias = attention.value_bias = true;
+  reader.only("use_mrope", false);  // positions in pictures
   describe(config, qwen, llama_names(qwen));
 }
 

@@ -198,8 +198,11 @@ void MultiHeadAttention::project_tokens(AttentionInput& input, const Packed& x, 
 
 Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, const Context& context,
                                    const Tensor& residual) const {
-  AttentionInput input{
-      .queries = x.offsets, .keys = x.offsets, .scale = config_.scale, .mask = call.mask, .terms = call.terms};
+  AttentionInput input{.queries = x.offsets,
+                       .keys = x.offsets,
+                       .scale = call.scale ? call.scale : config_.scale,
+                       .mask = call.mask,
+                       .terms = call.terms};
   const bool in_place = config_.fused && !call.cache && !config_.rotary && !query_norm_ && !position_ &&
                         !distance_.defined() && config_.empty_memory == 0 && !call.before.values.defined();
   if (in_place) {
@@ -256,7 +259,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const KeysValues& memory, co
                    .v = memory.values,
                    .queries = x.offsets,
                    .keys = memory.offsets,
-                   .scale = config_.scale,
+                   .scale = call.scale ? call.scale : config_.scale,
                    .mask = call.mask,
                    .terms = call.terms},
                   call, context, residual);

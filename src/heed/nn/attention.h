@@ -55,6 +55,7 @@ struct KeysValues {
 struct AttentionCall {
   Mask mask{};
   std::vector<Term> terms{};
+  std::optional<double> scale{};  // of the scores, instead of the configuration's
   // With rotary positions: how far the tokens turn, [N, ...]. Undefined: by their places in their sequences, after what
   // the cache holds. A stack makes one table for all its layers.
   RotaryTable rotary{};

@@ -195,6 +195,7 @@ Tensor Stack::forward(const Packed& x, const StackCall& call, const Context& con
       const LayerVariant& different = config_.layer_variants[layer];
       if (different.window > 0) attention.mask = attention.mask & Mask::window(different.window - 1, 0);
       if (different.rotary) attention.rotary = own;
+      if (different.scale) attention.scale = different.scale;
     }
     if (call.state) attention.cache = &call.state->caches()[static_cast<std::size_t>(pass)];
     const auto run = [&block = block(pass), offsets = x.offsets, attention, part, pass,

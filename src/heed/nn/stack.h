@@ -15,6 +15,7 @@ namespace heed {
 struct LayerVariant {
   std::int64_t window = 0;  // a query sees itself and window - 1 tokens before it; 0: all that the mask allows
   std::optional<RotaryOptions> rotary{};  // instead of the block's; layers that have their own share it
+  std::optional<double> scale{};          // of the scores, instead of the block's
 };
 
 struct StackConfig {

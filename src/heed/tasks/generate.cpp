@@ -21,16 +21,21 @@ constexpr std::int64_t kNewTokens = 256;
 struct GenerateTaskOptions {
   GenerateOptions generate{};
   std::int64_t seed = 0, alternatives = 0;
+  bool score_prompt = false;
   Json json_schema = "";  // an object, or its text, which keeps the order of properties
   std::string regex, grammar;
   Fields fields() {
     Fields list = generate.fields();
-    list.push_back(Field("json_schema", json_schema, "JSON Schema that the text must satisfy"));
+    list.push_back(
+        Field("json_schema", json_schema, "JSON Schema that the text must satisfy, or @FILE with one").or_file());
     list.push_back(Field("regex", regex, "regular expression that the whole text must match"));
-    list.push_back(Field("grammar", grammar, "grammar that the text must follow (GBNF, as in llama.cpp)"));
+    list.push_back(
+        Field("grammar", grammar, "grammar that the text must follow (GBNF, as in llama.cpp), or @FILE with one")
+            .or_file());
     list.push_back(Field("seed", seed, "seed of the random numbers for sampling").at_least(0));
     list.push_back(Field("alternatives", alternatives, "number of the likeliest tokens to list for each token written")
                        .where([this] { return alternatives >= 0 && alternatives <= 100; }, "0 to 100"));
+    list.push_back(Field("score_prompt", score_prompt, "also give the log-probability of each token of the prompt"));
     return list;
   }
 };
@@ -57,12 +62,13 @@ class Written : public Finding {
                                          {"tokens", each.tokens.size()},
                                          {"score", each.score}});
       if (with_tokens) one["token_scores"] = json_of(each.tokens);
+      if (with_prompt) one["prompt_scores"] = json_of(each.prompt_scores);
     }
     return list.size() == 1 ? list[0] : list;
   }
 
   std::vector<WrittenText> texts{};
-  bool with_tokens = false;
+  bool with_tokens = false, with_prompt = false;
 
  private:
   static Json json_of(const std::vector<WrittenToken>& tokens) {
@@ -125,6 +131,7 @@ class GenerateRun : public TaskRun {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       auto written = std::make_unique<Written>();
       written->with_tokens = options_.alternatives > 0;
+      written->with_prompt = options_.score_prompt;
       GenerateRequest request = request_of(rows[i], i, call);
       const std::vector<TokenId> prompt = request.prompt;
       of_request[generator.add(std::move(request))] = {written.get(), prompt};
@@ -138,6 +145,10 @@ class GenerateRun : public TaskRun {
           const auto& [written, prompt] = of_request[result.request];
           written->texts.push_back(text_of(each));
           written->texts.back().prompt = prompt;
+          for (std::size_t i = 0; i < result.prompt_log_probabilities.size(); ++i) {
+            written->texts.back().prompt_scores.push_back(
+                token_of({prompt[i + 1], result.prompt_log_probabilities[i]}));
+          }
         }
       }
     }
@@ -183,12 +194,15 @@ class GenerateRun : public TaskRun {
                             .options = options_.generate,
                             .seed = static_cast<std::uint64_t>(options_.seed),
                             .alternatives = options_.alternatives,
+                            .score_prompt = options_.score_prompt,
                             .stop = call.stop,
                             .constraint = constraint_};
     if (call.on_text) {
-      request.on_token = [on_text = call.on_text, number](const TokenEvent& event) {
-        const auto probability = static_cast<double>(event.token.log_probability);
-        if (event.generation == 0 && !event.text.empty()) on_text({number, event.text, probability});
+      const auto answers = static_cast<std::size_t>(options_.generate.num_return_sequences);
+      request.on_token = [on_text = call.on_text, number, answers](const TokenEvent& event) {
+        const double probability = event.token ? static_cast<double>(event.token->log_probability) : 0;
+        const auto answer = static_cast<std::size_t>(event.generation);
+        if (!event.text.empty()) on_text({number, answer, answers, event.text, probability});
         return true;
       };
     }
@@ -225,7 +239,11 @@ std::vector<std::vector<WrittenText>> generate_texts(
   for (const std::string& prompt : prompts) rows.push_back({.text = prompt});
   const auto task = make_task(model, generate_task(), parse_json(options, "options"));
   TaskCall call;
-  if (on_text) call.on_text = [&](const TextPiece& piece) { on_text(piece.row, piece.text); };
+  if (on_text) {
+    call.on_text = [&](const TextPiece& piece) {
+      if (piece.answer == 0) on_text(piece.row, piece.text);
+    };
+  }
   return results_of(task->run(model, std::move(rows), call), &Written::texts);
 }
 

@@ -22,11 +22,13 @@ struct WrittenText {
   std::string finish_reason{};  // stop, length, time, cancelled
   double score = 0;             // the sum of log-probabilities, or what beams are ranked by
   std::vector<WrittenToken> tokens{};
-  std::vector<std::int32_t> prompt{};  // the ids that it follows
+  std::vector<std::int32_t> prompt{};         // the ids that it follows
+  std::vector<WrittenToken> prompt_scores{};  // of the prompt's tokens from the second on, if asked for
 };
 
 // What follows each prompt: num_return_sequences texts per prompt. `options` are the fields of docs/generation.md as a
-// JSON object, over those of the model's generation_config.json. `on_text` is told text as it comes.
+// JSON object, over those of the model's generation_config.json. `on_text` is told the first text of each
+// prompt as it comes.
 std::vector<std::vector<WrittenText>> generate_texts(
     const LoadedModel& model, const std::vector<std::string>& prompts, std::string_view options = "{}",
     const std::function<void(std::size_t prompt, std::string_view text)>& on_text = {});

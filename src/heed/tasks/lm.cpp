@@ -69,7 +69,11 @@ class LmRun : public TrainableRun {
     }
     if (row.pair) {
       const std::string text = row.text + *row.pair;
-      return encode_answers({text, {{row.text.size(), text.size()}}, true}, true, end_of(row, purpose));
+      auto samples = encode_answers({text, {{row.text.size(), text.size()}}, true}, true, end_of(row, purpose));
+      HEED_CHECK(!samples.empty() || purpose != Purpose::predict, row.file,
+                 ": no token of the completion within the first ", setup_.max_tokens,
+                 " tokens, and the model takes no more");
+      return samples;
     }
     return encode_text(row, purpose);
   }
@@ -309,11 +313,16 @@ const Task& lm_task() {
       .summary =
           "score how probable texts are: {\"log_probability\", \"tokens\", \"perplexity\", \"bits_per_character\"} per "
           "line",
-      .example = "heed score --model gpt2 \"The cat sat on the mat.\"",
+      .example = "heed score --model gpt2 --prompt \"The capital of France is\" \" Paris\" \" Rome\"",
       .request = {{.name = "messages",
                    .row = RowField::messages,
                    .help = "or a conversation, a list of {\"role\", \"content\"}: its answers",
                    .optional = true},
+                  {.name = "prompt",
+                   .row = RowField::text,
+                   .help = "what the texts follow: they alone count, each given the prompt",
+                   .optional = true},
+                  {.name = "completion", .row = RowField::text, .help = "text after the prompt", .optional = true},
                   {.name = "text", .row = RowField::text, .help = "texts to score", .optional = true}},
       .supports = [](const Model& model) { return model.head() == HeadKind::causal_lm; },
       .options = option_list<LmOptions>(),

@@ -79,7 +79,7 @@ const Task* usual_task(const Model& model) {
 
 Row request_row(const Task& task, const Json& request, const std::string& where) {
   Row row{.file = where};
-  bool any = false;
+  bool any = false, has_text = false;
   for (const RequestField& field : task.request) {
     const Json* given = detail::json_find(request, field.name, where);
     if (!given || given->is_null()) {
@@ -93,7 +93,14 @@ Row request_row(const Task& task, const Json& request, const std::string& where)
       return given->is_string() ? std::vector{text()} : json_as<std::vector<std::string>>(*given, field.name, where);
     };
     switch (field.row) {
-      case RowField::text: row.text = text(); break;
+      case RowField::text: {
+        // A second text follows the first one.
+        HEED_CHECK_AS(bad_format, !row.pair, where, ": has too many texts, ", names_of(request), "; leave one out");
+        std::string& place = has_text ? row.pair.emplace() : row.text;
+        place = text();
+        has_text = true;
+        break;
+      }
       case RowField::pair: row.pair = text(); break;
       case RowField::texts: row.texts = list(); break;
       case RowField::words: row.words = list(); break;

@@ -90,8 +90,9 @@ struct CutRows {
 // A piece of what a task writes.
 struct TextPiece {
   std::size_t row = 0;
+  std::size_t answer = 0, answers = 1;  // to which of the row's answers it belongs
   std::string_view text{};
-  double log_probability = 0;  // of the token that completed it
+  double log_probability = 0;  // of the token that completed it, if one did
 };
 
 // Everything about a call that is not a row.
@@ -207,6 +208,7 @@ struct OptionInfo {
   unsigned uses = ~0U;
   Json schema = Json::object();  // Field::schema()
   std::string short_flag{};      // "": none
+  bool or_file = false;          // on the command line @ and a file's name stand for what is in it
 };
 
 // A struct of options with a member fields(), known by its JSON alone.
@@ -282,7 +284,7 @@ OptionList option_list() {
             Options options;
             for (const Field& field : options.fields()) {
               list.push_back({field.name, field.help, field.json(), field.is_flag(), field.words, field.uses,
-                              field.schema(), field.short_flag});
+                              field.schema(), field.short_flag, field.may_be_file});
             }
             return list;
           },
