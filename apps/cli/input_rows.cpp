@@ -79,10 +79,7 @@ class LineRows : public InputRows {
                   " bytes, expected at most ", detail::kMostRowBytes);
     const auto invalid = utf8_find_invalid(line);
     HEED_CHECK_AS(bad_format, !invalid, where, ": byte ", *invalid, " of the line is not UTF-8");
-    if (format_.empty()) {
-      guessed_ = true;
-      format_ = line.starts_with('{') ? "jsonl" : "lines";
-    }
+    if (format_.empty()) guess(line, where);
     row = {std::move(line), {}, where};
     if (format_ == "jsonl") row.fields = parsed(row.text, where);
     return true;
@@ -92,6 +89,19 @@ class LineRows : public InputRows {
   std::size_t blank_lines() const override { return blank_; }
 
  private:
+  // By the first line that is not blank.
+  void guess(const std::string& line, const std::string& where) {
+    constexpr const char* kBlanks = " \t\r";
+    guessed_ = true;
+    const std::size_t first = line.find_first_not_of(kBlanks);
+    format_ = line[first] == '{' ? "jsonl" : "lines";
+    if (line[first] != '[') return;
+    const std::size_t second = line.find_first_not_of(kBlanks, first + 1);
+    HEED_CHECK_AS(bad_format, second != std::string::npos && line[second] != '{', where,
+                  ": begins like a JSON list of objects, expected one object per line (jq -c '.[]' makes them of a "
+                  "list); if these are plain texts, add --format lines");
+  }
+
   Json parsed(const std::string& line, const std::string& where) const {
     try {
       return parse_json(line, where);
@@ -134,9 +144,9 @@ class TableInput : public InputRows {
 };
 
 std::string format_of(const std::filesystem::path& path) {
-  const std::string extension = (detail::is_gzip(path) ? path.stem() : path).extension().string();
+  const std::string extension = detail::format_extension(path);
   if (extension == ".txt") return "lines";
-  if (extension == ".jsonl" || extension == ".json") return "jsonl";
+  if (extension == ".jsonl" || extension == ".ndjson" || extension == ".json") return "jsonl";
   if (extension == ".csv" || extension == ".tsv") return extension.substr(1);
   return "";
 }

@@ -31,9 +31,9 @@ class InputRows {
   virtual std::size_t blank_lines() const = 0;
 };
 
-// "-" is standard input. The format is lines, jsonl, csv or tsv; "": by the extension (.txt, .jsonl or .json, .csv,
-// .tsv), and where that says nothing lines, or JSON lines if the first row begins with {. Tables begin with a header.
-// Waiting for input ends with `stop`.
+// "-" is standard input. The format is lines, jsonl, csv or tsv; "": by the extension (.txt, .jsonl, .ndjson or .json,
+// .csv, .tsv, in capitals or not), and where that says nothing lines, or JSON lines if the first row begins with {.
+// Tables begin with a header. Waiting for input ends with `stop`.
 std::unique_ptr<InputRows> open_input(const std::string& path, const std::string& format, const StopToken& stop = {});
 
 }  // namespace heed::cli

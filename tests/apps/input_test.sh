@@ -39,6 +39,28 @@ run embed --model model --input - < mark.jsonl
 expect '[[ $status == 0 && $output == "$both" ]]'
 run embed --model model --input mark.jsonl --format words
 expect '[[ $status == 2 ]]'
+# The name in capitals too.
+printf 'text\n"the fox"\nin berlin\n' > TABLE.CSV
+gzip < TABLE.CSV > TABLE.Csv.GZ
+cp mark.jsonl mark.ndjson
+for file in TABLE.CSV TABLE.Csv.GZ mark.ndjson; do
+    run embed --model model --input $file
+    expect '[[ $status == 0 && $output == "$both" ]]'
+done
+# What is guessed goes by the first character that is not blank; a JSON list is neither one nor the other.
+printf '\n \t{"text": "the fox"}\n{"text": "in berlin"}\n' > indented
+for input in indented -; do
+    run embed --model model --input $input < indented
+    expect '[[ $status == 0 && $output == "$both" ]]'
+done
+for list in '[{"text": "the fox"},' ' [ {"text": "the fox"}]' '['; do
+    run embed --model model --input - <<< "$list"
+    expect '[[ $status == 5 && -z $output ]] && grep -q "input:1: .*one object per line.*--format lines" stderr'
+    run embed --model model --input - --format lines <<< "$list"
+    expect '[[ $status == 0 && -n $output ]]'
+done
+run embed --model model --input - <<< "[the fox]"
+expect '[[ $status == 0 && -n $output ]]'
 
 # Tables: columns by the header, quotes as they should be.
 printf 'text\n"the fox"\nin berlin\n' > table.csv
