@@ -1,10 +1,15 @@
-# cmake --install: the `heed` program, public headers, static libraries, the CMake package "heed" with heed::heed (and a
+# cmake --install: the `heed` program with its manual page and completions, public headers, static libraries, the CMake package "heed" with heed::heed (and a
 # target per room), and heed.pc for pkg-config.
 include(CMakePackageConfigHelpers)
 
 set(HEED_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
 get_property(rooms GLOBAL PROPERTY HEED_ROOMS)
 install(TARGETS heed_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+set(written ${PROJECT_BINARY_DIR}/apps/cli)
+install(FILES ${written}/heed.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${written}/heed.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heed)
+install(FILES ${written}/_heed DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${written}/heed.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(TARGETS heed ${rooms} EXPORT heedTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # What users may include; all else may change at any time. tests/examples/installed_package_test.sh compiles each alone.

@@ -9,7 +9,7 @@ import { kHidden, kLeads, kOpeningRule } from "./leads.js";
 import { MapView } from "./map_view.js";
 import { NextView } from "./next_view.js";
 import { savePicture } from "./picture.js";
-import { help, lead, listen, markTab, note, savers, status, stepper, switchTheme, tabs, toggle } from "./shell.js";
+import { cutNote, help, lead, listen, markTab, note, savers, status, stepper, switchTheme, tabs, toggle } from "./shell.js";
 
 const kLookViews = [["head", "Head"], ["model", "Model"], ["map", "Map"], ["entropy", "Entropy"], ["evidence", "Evidence"], ["next", "Next"]];
 const kLookKeys = [
@@ -29,7 +29,7 @@ export class LookApp {
     const { layer, head } = this.first = this.data.headWorthSeeing();
     this.state = { kind: "attention", view: "head", layer, head, words: false, hidden: false, pointed: null, chosen: null, cell: null, label: this.data.explained[0]?.label ?? null, painted: {} };
     this.controls();
-    note("**Attention is not explanation.** It shows where heads read from, not why the model decided: for that see Evidence.");
+    note("**Attention is not explanation.** It shows where heads read from, not why the model decided: for that see Evidence." + (this.data.cut ? ` ${cutNote("The text", this.data.count)}` : ""));
     this.keys();
     this.address = new Address(this.fields(), () => this.go(this.state.view));
     this.go(this.state.view);

@@ -31,6 +31,7 @@ export function strong(node, text) {
 
 export const status = (text) => strong(byId("status"), text);
 export const note = (text) => strong(byId("note"), text);
+export const cutNote = (which, tokens) => `**${which} was cut at ${tokens} tokens**: the model reads no more.`;
 export const lead = (text) => strong(byId("lead"), text);
 
 // The two buttons that save the current view.

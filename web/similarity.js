@@ -4,7 +4,7 @@ import { element, signed, signedColor, visible } from "./draw.js";
 import { balance, passage, section, table } from "./evidence_view.js";
 import { HeatMap } from "./heat_map.js";
 import { savePicture } from "./picture.js";
-import { help, lead, listen, markTab, note, savers, status, switchTheme, tabs, toggle } from "./shell.js";
+import { cutNote, help, lead, listen, markTab, note, savers, status, switchTheme, tabs, toggle } from "./shell.js";
 
 const kSimilarityKeys = [["1 2", "words or pairs"], ["w", "words or tokens"], ["+ - 0", "zoom the pairs"], ["t", "dark or light"], ["?", "this"]];
 
@@ -19,9 +19,10 @@ export class SimilarityApp {
     tabs(views, (view) => this.go(view));
     this.wordsToggle = toggle("words", "w", () => this.merge());
     document.getElementById("controls").replaceChildren(this.wordsToggle, ...savers((kind) => this.save(kind)), toggle("◐", "t", () => this.theme()), toggle("?", "?", () => help(kSimilarityKeys)));
-    note(json.matrix
+    const cuts = json.texts.flatMap(({ cut, tokens }, i) => (cut ? [cutNote(i === 0 ? "The first text" : "The second text", tokens.length)] : []));
+    note([json.matrix
       ? "Every pair of tokens adds its share to the cosine, and **the shares sum to it exactly**. The vectors of tokens already hold what they read from the whole text: a share is not a word's meaning by itself."
-      : "This model's vector is not a mean of its tokens, so no exact shares exist. **Integrated gradients** share out the change of the cosine; the gap says how far they miss it.");
+      : "This model's vector is not a mean of its tokens, so no exact shares exist. **Integrated gradients** share out the change of the cosine; the gap says how far they miss it.", ...cuts].join(" "));
     const zoom = (action) => () => { if (this.map) action(this.map); };
     const arrow = (rows, columns) => () => (this.map ? this.map.step(rows, columns) : this.stage.scrollBy(0, 60 * rows));
     listen({

@@ -38,6 +38,12 @@ void AnswerFile::commit() {
   if (vectors_) vectors_->commit();
 }
 
+void check_replaces(const std::filesystem::path& file, bool overwrite) {
+  std::error_code error;
+  HEED_CHECK(overwrite || !std::filesystem::exists(file, error), file.string(),
+             ": is there already; choose another output, or give --overwrite to replace it");
+}
+
 void flush_standard_output() {
   // std::cout keeps nothing of its own; to flush it would take the reason away.
   if (std::fflush(stdout) != 0) fail_to_print(errno);

@@ -1,6 +1,7 @@
 // Where answers go: standard output, a file that is put in place when everything is written, or one of vectors (.npy).
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,10 @@ class AnswerFile {
   std::optional<AtomicFile> file_;
   std::optional<NpyFile> vectors_;
 };
+
+// For what is written to a folder by names of heed's own: throws invalid_argument if the file is there already, unless
+// it may be replaced.
+void check_replaces(const std::filesystem::path& file, bool overwrite);
 
 // Throws io if what was printed did not all reach standard output.
 void flush_standard_output();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "answer_file.h"
 #include "data_options.h"
 #include "heed/base/file.h"
 #include "heed/base/join.h"
@@ -195,6 +196,7 @@ void add_make_support(CLI::App& make, int& result) {
     std::string output;
     std::uint64_t seed = 1;
     std::size_t size = 6000;
+    bool overwrite = false;
   };
   const auto options = std::make_shared<Options>();
   verb->add_option("--output", options->output, "folder for the files")->required();
@@ -202,7 +204,11 @@ void add_make_support(CLI::App& make, int& result) {
       ->capture_default_str();
   verb->add_option("--size", options->size, "number of messages in all; dev and test get a tenth each")
       ->capture_default_str();
+  verb->add_flag("--overwrite", options->overwrite, "replace files that are there already");
   verb->callback([options, &result] {
+    for (const char* name : kSupportFiles) {
+      check_replaces(std::filesystem::path(options->output) / name, options->overwrite);
+    }
     write_support_data(make_support_data(options->seed, options->size), options->output);
     note(options->output + ": train.jsonl, dev.jsonl, test.jsonl");
     result = 0;

@@ -8,20 +8,32 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace heed::cli {
+
+// --separator and --no-header.
+struct TableOptions {
+  std::string separator;
+  bool no_header = false;
+
+  char separator_character() const;  // 0: not given
+};
 
 struct DataOptions {
   DataSource source;              // all but the file
   std::vector<std::string> rows;  // names of kRowFields
-  std::string separator, label_separator;
-  bool no_header = false;
+  TableOptions table;
+  std::string label_separator;
 
   // With the file, and what the strings stand for.
   DataSource source_of(const std::string& file) const;
 };
 
+CLI::Option* add_text_column(CLI::App& verb, std::string& column);  // --text
+CLI::Option* add_pair_column(CLI::App& verb, std::string& column);  // --pair
+std::vector<CLI::Option*> add_table_options(CLI::App& verb, TableOptions& options);
 void add_data_options(CLI::App& verb, DataOptions& options);
 
 }  // namespace heed::cli

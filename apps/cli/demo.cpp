@@ -6,10 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <memory>
 
+#include "heed/base/file.h"
 #include "heed/base/parallel.h"
 #include "heed/base/utf8.h"
 #include "heed/engine/load.h"
@@ -32,7 +34,7 @@ constexpr std::size_t kMessages = 5000;
 fs::path fresh_folder(const std::string& name) {
   fs::path folder = name;
   for (int number = 2; fs::exists(folder); ++number) folder = name + "-" + std::to_string(number);
-  fs::create_directories(folder);
+  make_folder(folder);
   return folder;
 }
 
@@ -111,14 +113,14 @@ int demo(const std::string& output, std::int64_t epochs) {
   for (std::size_t i = 0; i < 5; ++i) show(intents, slots, data.test[i * data.test.size() / 5]);
   const fs::path page = folder / "attention.html";
   write_page(look_at(intents, data.test[0].text), "the demo's model", page);
-  const std::string model = (folder / "model").string();
+  const std::string heed = program_invocation_name, model = (folder / "model").string();
   fmt::print(
       "\nTry next:\n"
-      "  open {} in a browser: where the heads look\n"
-      "  heed classify --model {} \"my parcel is late\"\n"
-      "  heed tag --model {}/slots --aggregation first \"the kettle cost 30 euros\"\n"
-      "  heed train --init classify: a config for data of your own\n",
-      page.string(), model, model);
+      "  open {page} in a browser: where the heads look\n"
+      "  {heed} classify --model {model} \"my parcel is late\"\n"
+      "  {heed} tag --model {model}/slots --aggregation first \"the kettle cost 30 euros\"\n"
+      "  {heed} train --init classify: a config for data of your own\n",
+      fmt::arg("page", page.string()), fmt::arg("heed", heed), fmt::arg("model", model));
   return 0;
 }
 

@@ -4,17 +4,37 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "heed/base/json.h"
 #include "heed/base/stop.h"
 
 namespace heed::cli {
 
+// A field of what is asked, and where the rows of JSON lines and tables have it.
+struct InputField {
+  std::string name;
+  std::string column{};   // a name, or a number from 0; "": by `name`. What is set must be there
+  std::string flag{};     // which sets the column
+  bool optional = false;  // tables need no column of that name
+  bool first = false;     // by default column 0 of tables without a header
+};
+
+struct InputFormat {
+  // lines, jsonl, csv or tsv; "": by the extension (.txt, .jsonl, .ndjson or .json, .csv, .tsv, in capitals or not),
+  // and where that says nothing lines, or JSON lines if the first row begins with {.
+  std::string name{};
+  char separator = 0;  // of the columns of tables; 0: a comma, a tab
+  bool header = true;  // of tables; without one the columns are called 0, 1 ...
+  std::vector<InputField> fields{};
+};
+
 // A text of the command line, or a row of a file.
 struct InputLine {
-  std::string text{};   // the line as it is
-  Json fields{};        // of JSON lines and tables; else null
-  std::string where{};  // file:line, for errors
+  std::string text{};             // the line as it is
+  Json fields{};                  // of JSON lines and tables, by InputField::name; else null
+  Json carried = Json::object();  // what else the row has, such as an id
+  std::string where{};            // file:line, for errors
 
   // fields[name]; of a plain line the line itself.
   std::string text_of(const std::string& name) const;
@@ -31,9 +51,7 @@ class InputRows {
   virtual std::size_t blank_lines() const = 0;
 };
 
-// "-" is standard input. The format is lines, jsonl, csv or tsv; "": by the extension (.txt, .jsonl or .json, .csv,
-// .tsv), and where that says nothing lines, or JSON lines if the first row begins with {. Tables begin with a header.
-// Waiting for input ends with `stop`.
-std::unique_ptr<InputRows> open_input(const std::string& path, const std::string& format, const StopToken& stop = {});
+// "-" is standard input. Waiting for input ends with `stop`. Throws invalid_argument for a column that a table lacks.
+std::unique_ptr<InputRows> open_input(const std::string& path, const InputFormat& format, const StopToken& stop = {});
 
 }  // namespace heed::cli

@@ -61,7 +61,8 @@ bool LineStream::line(std::string& line) {
   }
   if (end == std::string::npos && used_ == buffer_.size()) return false;
   line = buffer_.substr(used_, std::min(end, buffer_.size()) - used_);
-  if (line.ends_with('\r')) line.pop_back();
+  if (first_ && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  first_ = false;
   used_ = looked_ = end == std::string::npos ? buffer_.size() : end + 1;
   return true;
 }
@@ -73,18 +74,6 @@ bool LineStream::ready() {
     fill();
   }
   return true;
-}
-
-std::string LineStream::rest(std::size_t max_bytes) {
-  while (!ended_) {
-    fill();
-    HEED_CHECK_AS(bad_format, buffer_.size() - used_ <= max_bytes, name_, ": has more than ", max_bytes,
-                  " bytes, which is the most that is read at once; put it in a file");
-  }
-  std::string text = buffer_.substr(used_);
-  buffer_.clear();
-  used_ = looked_ = 0;
-  return text;
 }
 
 }  // namespace heed::cli

@@ -17,12 +17,11 @@ class LineStream {
   LineStream& operator=(const LineStream&) = delete;
 
   const std::string& name() const { return name_; }
-  // The next line without LF or CR LF; false at the end. Waits for it; throws cancelled if it is to stop.
+  // The next line without LF, and without a byte order mark; false at the end. Waits for it; throws cancelled if it is
+  // to stop.
   bool line(std::string& line);
   // Whether line() need not wait.
   bool ready();
-  // All that is left. Throws bad_format for more than max_bytes.
-  std::string rest(std::size_t max_bytes);
 
  private:
   bool readable(int milliseconds) const;
@@ -32,7 +31,7 @@ class LineStream {
   std::size_t used_ = 0;    // bytes of the buffer that were given out
   std::size_t looked_ = 0;  // bytes of the buffer that have no line end after used_
   int descriptor_;
-  bool ended_ = false;
+  bool ended_ = false, first_ = true;
   StopToken stop_;
 };
 

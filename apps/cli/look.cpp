@@ -167,6 +167,7 @@ void look(const Options& options) {
   const LoadedModel model = load(options.model);
   const TextInput input = options.pair.empty() ? TextInput(options.text) : TextInput(options.text, options.pair);
   const Look found = look_at(model, input, asked);
+  note_cut("the text", found.text);
   if (page) {
     write_page(found, folder_name(options.model), options.html);
     return fmt::print("{}: {} tokens, {} layers of {} heads\n", options.html, found.attention.tokens(),
@@ -201,7 +202,7 @@ void add_look(CLI::App& app, int& result) {
   add_option_flags(*verb, generation_options(), kForPredict, options->generation);
   verb->add_option("--threads", options->threads, "threads to compute with; default: as many as this machine has")
       ->check(CLI::Range(1, 1024));
-  verb->footer("heed look --model bert-tiny-toxicity \"what a lovely day\" --html look.html");
+  verb->footer("heed look --model heed-demo/model \"my parcel is late\" --html look.html");
   verb->callback([options, &result] {
     look(*options);
     result = 0;

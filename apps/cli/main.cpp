@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <system_error>
+#include <filesystem>
 
 #include "answer_file.h"
 #include "command_tree.h"
@@ -82,6 +82,9 @@ int guarded(const Action& action) {
   } catch (const Error& error) {
     report(error.kind(), error.what());
     return exit_code(error.kind());
+  } catch (const std::filesystem::filesystem_error& error) {
+    report(ErrorKind::io, error.what());
+    return exit_code(ErrorKind::io);
   } catch (const std::exception& error) {
     // Printing throws if standard output takes no more; that is said once, at the end.
     if (std::ferror(stdout) == 0) report(ErrorKind::internal, error.what());

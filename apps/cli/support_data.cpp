@@ -205,15 +205,12 @@ Json to_json(const SupportMessage& message) {
 }
 
 void write_support_data(const SupportData& data, const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  HEED_CHECK_AS(io, !error, folder.string(), ": cannot be made: ", error.message());
-  const std::pair<const char*, const std::vector<SupportMessage>*> files[] = {
-      {"train.jsonl", &data.train}, {"dev.jsonl", &data.dev}, {"test.jsonl", &data.test}};
-  for (const auto& [name, messages] : files) {
+  make_folder(folder);
+  const std::vector<SupportMessage>* parts[] = {&data.train, &data.dev, &data.test};
+  for (std::size_t i = 0; i < std::size(parts); ++i) {
     std::string text;
-    for (const SupportMessage& message : *messages) text += to_json(message).dump() + "\n";
-    replace_file(folder / name, text);
+    for (const SupportMessage& message : *parts[i]) text += to_json(message).dump() + "\n";
+    replace_file(folder / kSupportFiles[i], text);
   }
 }
 

@@ -29,7 +29,8 @@ SupportData make_support_data(std::uint64_t seed, std::size_t size);
 
 // {"text", "intent", "words", "tags"}
 Json to_json(const SupportMessage& message);
-// train.jsonl, dev.jsonl and test.jsonl in the folder, which is made if need be.
+inline constexpr const char* kSupportFiles[] = {"train.jsonl", "dev.jsonl", "test.jsonl"};
+// These files in the folder, which is made if need be.
 void write_support_data(const SupportData& data, const std::filesystem::path& folder);
 
 }  // namespace heed::cli

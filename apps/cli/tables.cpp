@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "heed/base/utf8.h"
+#include "notes.h"
 
 namespace heed::cli {
 namespace {
@@ -59,6 +60,10 @@ void print_shares(std::string_view title, const std::vector<ShareColumn>& column
 std::string folder_name(const std::string& path) {
   const auto whole = std::filesystem::path(path).lexically_normal();
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
+void note_cut(const std::string& which, const ReadText& text) {
+  if (text.cut) note(fmt::format("{} was cut at {} tokens: the model reads no more", which, text.tokens.size()));
 }
 
 }  // namespace heed::cli

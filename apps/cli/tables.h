@@ -21,4 +21,7 @@ void print_shares(std::string_view title, const std::vector<ShareColumn>& column
 // The last part of a path that is not empty: a model's name for readers.
 std::string folder_name(const std::string& path);
 
+// That a model did not read all of it.
+void note_cut(const std::string& which, const ReadText& text);
+
 }  // namespace heed::cli

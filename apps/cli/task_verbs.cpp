@@ -46,6 +46,7 @@ Json request_of(const Task& task, const InputLine& line, const Json& beside) {
   if (!line.fields.is_null()) {
     HEED_CHECK_AS(bad_format, line.fields.is_object(), line.where, ": is ", detail::json_kind(line.fields),
                   ", expected an object");
+    request.update(line.carried);  // so that errors tell what there is
     request.update(line.fields);
     return request;
   }
@@ -85,11 +86,11 @@ std::vector<InputLine> given_requests(const Task& task, const Options& options) 
   std::vector<InputLine> lines;
   if (last.is_list()) {
     fields[last.name] = texts;
-    lines.push_back({"", fields, where});
+    lines.push_back({.fields = fields, .where = where});
   } else {
     for (const std::string& text : texts) {
       fields[last.name] = text;
-      lines.push_back({"", fields, where});
+      lines.push_back({.fields = fields, .where = where});
     }
   }
   return lines;
@@ -100,15 +101,19 @@ std::string lines_help(const Task& task) {
   return first ? first->name + ", a tab and " + task.request.back().name : std::string("one text");
 }
 
-std::string fields_help(const Task& task) {
-  return join(task.request, ", ",
-              [](const RequestField& field) { return "\"" + field.name + (field.optional ? "\" (optional)" : "\""); });
-}
-
-std::vector<std::string> field_names(const Task& task) {
-  std::vector<std::string> names;
-  for (const RequestField& field : task.request) names.push_back(field.name);
-  return names;
+// A flag of the request's own, --pair, gives the second text of plain lines and the column of others.
+std::vector<InputField> input_fields(const Task& task) {
+  std::vector<InputField> fields;
+  for (const RequestField& field : task.request) {
+    const bool text = field.row == RowField::text, pair = field.row == RowField::pair && field.flag.empty();
+    fields.push_back({.name = field.name,
+                      .flag = text   ? "--text"
+                              : pair ? "--pair"
+                                     : "",
+                      .optional = field.optional,
+                      .first = text});
+  }
+  return fields;
 }
 
 // The answers to one request as they are written, a line each. The first comes piece by piece; of several, each is
@@ -157,7 +162,10 @@ void write_texts(const Task& task, const TaskRun& task_run, const LoadedModel& m
   out.commit();
 }
 
-void run(const Task& task, const Options& options) {
+void run(const Task& task, Options options) {
+  for (InputField& field : options.input.fields) {
+    field.optional = field.optional || options.beside.contains(field.name);
+  }
   const std::vector<InputLine> given = given_requests(task, options);
   if (options.input.files.empty() && given.empty()) throw CLI::RequiredError("TEXT or --input");
   const auto limit = limit_threads(options.threads);
@@ -172,13 +180,14 @@ void run(const Task& task, const Options& options) {
     }
     return task_run->run(model, std::move(rows), {.stop = stop, .cut = &cut});
   };
-  run_texts(options, given, {field_names(task), find});
+  run_texts(options, given, find);
 }
 
 void add_task_verb(CLI::App& app, const Task& task, int& result) {
   CLI::App* verb = app.add_subcommand(task.verb, task.summary);
   const auto options = std::make_shared<Options>();
-  add_text_options(*verb, *options, task.request.back().help, lines_help(task), fields_help(task));
+  options->input.fields = input_fields(task);
+  add_text_options(*verb, *options, task.request.back().help, lines_help(task));
   for (std::size_t i = 0; i + 1 < task.request.size(); ++i) {
     const RequestField& field = task.request[i];
     if (field.first_text || (field.is_list() && field.optional)) continue;
@@ -192,8 +201,15 @@ void add_task_verb(CLI::App& app, const Task& task, int& result) {
           ->allow_extra_args(false);
       continue;
     }
+    const bool column = flag == "--pair";
     verb->add_option_function<std::string>(
-        flag, [options, name = field.name](const std::string& text) { options->beside[name] = text; }, field.help);
+        flag,
+        [options, column, i](const std::string& text) {
+          InputField& given = options->input.fields[i];
+          options->beside[given.name] = text;
+          if (column) given.column = text;
+        },
+        field.help + (column ? kPairColumnHelp : ""));
   }
   add_option_flags(*verb, task.options.list(), kForPredict, options->task);
   verb->footer(task.example);

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "answer_file.h"
 #include "heed/base/error.h"
 #include "heed/base/grouped.h"
+#include "heed/base/join.h"
 #include "model_options.h"
 #include "notes.h"
 #include "progress.h"
@@ -52,7 +52,7 @@ class TextRun {
 
  private:
   void answer_file(const std::string& file) {
-    const auto rows = open_input(file, options_.input.format, stop_.token());
+    const auto rows = open_input(file, options_.input.input_format(), stop_.token());
     std::optional<ShareProgress> progress;
     if (rows->share() >= 0 && wants_progress(output_)) progress.emplace(file + " ");
     const auto answer = [&] {
@@ -70,13 +70,13 @@ class TextRun {
 
   void answer_portion() {
     if (portion_.empty()) return;
-    const auto findings = answers_.find(portion_, stop_.token(), cut_);
+    const auto findings = answers_(portion_, stop_.token(), cut_);
     std::string text;
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (output_.takes_vectors()) {
         add_vector(*findings[i]);
       } else {
-        text += answer_line(portion_[i], answers_.known, findings[i]->line()) + "\n";
+        text += answer_line(portion_[i], findings[i]->line()) + "\n";
       }
     }
     if (!output_.takes_vectors()) output_.write(text);
@@ -101,21 +101,33 @@ class TextRun {
 
 }  // namespace
 
-void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines, const std::string& fields) {
-  verb.add_option("--input", options.files,
-                  "file to read, - for standard input: " + lines + " per line, or JSON lines, CSV or TSV with " +
-                      fields + "; may be given several times, and may be gzipped")
-      ->allow_extra_args(false);
+InputFormat InputOptions::input_format() const {
+  return {.name = format, .separator = table.separator_character(), .header = !table.no_header, .fields = fields};
+}
+
+void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines) {
+  const auto names = join(options.fields, ", ", [](const InputField& field) {
+    return "\"" + field.name + (field.optional ? "\" (optional)" : "\"");
+  });
+  CLI::Option* input =
+      verb.add_option("--input", options.files,
+                      "file to read, - for standard input: " + lines + " per line, or JSON lines, CSV or TSV with " +
+                          names + "; may be given several times, and may be gzipped");
+  input->allow_extra_args(false);
   verb.add_option("--format", options.format,
                   "format of the input; default: by the extension, else JSON lines if it begins with {, else lines")
       ->check(CLI::IsMember({"lines", "jsonl", "csv", "tsv"}));
+  for (InputField& field : options.fields) {
+    if (field.flag == "--text") add_text_column(verb, field.column)->needs(input);
+    if (field.flag == "--pair") add_pair_column(verb, field.column)->needs(input);
+  }
+  for (CLI::Option* option : add_table_options(verb, options.table)) option->needs(input);
 }
 
-void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines,
-                      const std::string& fields) {
+void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines) {
   add_model_option(verb, options.model);
   CLI::Option* given = verb.add_option("TEXT", options.texts, texts);
-  add_input_options(verb, options.input, lines, fields);
+  add_input_options(verb, options.input, lines);
   verb.get_option("--input")->excludes(given);
   verb.add_option("--output", options.output,
                   "file for the answers instead of standard output; vectors also as NumPy's .npy");
@@ -125,7 +137,7 @@ void add_text_options(CLI::App& verb, TextOptions& options, const std::string& t
 void for_each_line(const InputOptions& options, const std::function<void(const InputLine&)>& use) {
   std::size_t blank = 0;
   for (const std::string& file : options.files) {
-    const auto rows = open_input(file, options.format);
+    const auto rows = open_input(file, options.input_format());
     for (InputLine line;;) {
       if (!rows->ready()) flush_standard_output();
       if (!rows->next(line)) break;
@@ -136,18 +148,12 @@ void for_each_line(const InputOptions& options, const std::function<void(const I
   note_blank_lines(blank);
 }
 
-std::string answer_line(const InputLine& line, const std::vector<std::string>& known, const std::string& answer) {
+std::string answer_line(const InputLine& line, const std::string& answer) {
   constexpr const char* kResult = "result";
-  Json carried = Json::object();
-  if (line.fields.is_object()) {
-    for (const auto& [name, value] : line.fields.items()) {
-      if (std::ranges::find(known, name) == known.end()) carried[name] = value;
-    }
-  }
-  if (carried.empty()) return answer;
-  HEED_CHECK_AS(bad_format, !carried.contains(kResult), line.where, ": has a field \"", kResult,
+  if (line.carried.empty()) return answer;
+  HEED_CHECK_AS(bad_format, !line.carried.contains(kResult), line.where, ": has a field \"", kResult,
                 "\", where the answer is to be; give it another name");
-  std::string text = carried.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = line.carried.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();
   return text + ",\"" + kResult + "\":" + answer + "}";
 }

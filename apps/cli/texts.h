@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data_options.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/run_task.h"
 #include "input_rows.h"
@@ -17,8 +18,12 @@ class App;
 namespace heed::cli {
 
 struct InputOptions {
-  std::vector<std::string> files;
-  std::string format;
+  std::vector<std::string> files{};
+  std::string format{};
+  TableOptions table{};
+  std::vector<InputField> fields{};  // of what the verb asks
+
+  InputFormat input_format() const;
 };
 
 struct TextOptions {
@@ -28,23 +33,24 @@ struct TextOptions {
   int threads = 0;  // 0: what the machine has
 };
 
-// --input and --format. `lines` says what a plain line is, `fields` what JSON lines and tables have.
-void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines, const std::string& fields);
+// What --pair is besides where it gives the second text of plain lines itself.
+inline constexpr const char* kPairColumnHelp = "; of JSON lines, CSV and TSV the column or field of it";
+
+// --input, --format, those of tables, and the flags of the fields, --text and --pair. `lines` says what a plain line
+// is.
+void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines);
 // These and the rest of TextOptions.
-void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines,
-                      const std::string& fields);
+void add_text_options(CLI::App& verb, TextOptions& options, const std::string& texts, const std::string& lines);
 
 // Each row of the files, one after the other; says at the end how many blank lines were skipped.
 void for_each_line(const InputOptions& options, const std::function<void(const InputLine&)>& use);
 
-// An answer to a row. Fields of the row that are not in `known`, such as an id, are carried along: then the line is
+// An answer to a row. What else the row has, such as an id, is carried along: then the line is
 // {"id": ..., "result": the answer}.
-std::string answer_line(const InputLine& line, const std::vector<std::string>& known, const std::string& answer);
+std::string answer_line(const InputLine& line, const std::string& answer);
 
-struct TextAnswers {
-  std::vector<std::string> known;  // names of fields that are part of the question
-  std::function<std::vector<std::unique_ptr<Finding>>(const std::vector<InputLine>&, const StopToken&, CutRows&)> find;
-};
+using TextAnswers =
+    std::function<std::vector<std::unique_ptr<Finding>>(const std::vector<InputLine>&, const StopToken&, CutRows&)>;
 // Answers what was given on the command line, or else the input in portions. The output file appears when all is done;
 // one that ends in .npy gets the vectors.
 void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const TextAnswers& answers);

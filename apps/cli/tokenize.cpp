@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,18 @@ namespace {
 constexpr const char* kTokenizerHelp =
     "folder with tokenizer.json or older vocabulary files, or owner/name of a model that was pulled";
 
+constexpr const char* kPair = "text_pair";
+
 struct TokenizeOptions {
-  std::string model, text, pair;
-  InputOptions input;
-  bool has_pair = false, no_special = false;
+  std::string model, text;
+  std::optional<std::string> pair;
+  InputOptions input{.fields = {{.name = "text", .flag = "--text", .first = true}, {.name = kPair, .optional = true}}};
+  bool no_special = false;
 };
 
 struct DetokenizeOptions {
   std::string model;
-  InputOptions input;
+  InputOptions input{.fields = {{.name = "ids"}}};
   std::vector<std::int32_t> ids;
   bool keep_special = false;
 };
@@ -48,9 +52,11 @@ int tokenize(const TokenizeOptions& options) {
   const text::EncodeOptions encode{!options.no_special, text::InvalidText::kRefuse};
   const auto print = [&](const InputLine& line) {
     const std::string text = line.text_of("text");
+    const bool paired = line.fields.is_object() ? line.fields.contains(kPair) : options.pair.has_value();
     const text::Encoding encoding =
-        options.has_pair ? tokenizer.encode(text, options.pair, encode) : tokenizer.encode(text, encode);
-    fmt::print("{}\n", answer_line(line, {"text"}, to_json(tokenizer, encoding).dump()));
+        paired ? tokenizer.encode(text, line.fields.is_object() ? line.text_of(kPair) : *options.pair, encode)
+               : tokenizer.encode(text, encode);
+    fmt::print("{}\n", answer_line(line, to_json(tokenizer, encoding).dump()));
   };
   if (options.input.files.empty()) {
     print({.text = options.text});
@@ -85,13 +91,18 @@ void add_tokenize(CLI::App& app, int& result) {
   const auto options = std::make_shared<TokenizeOptions>();
   verb->add_option("--model", options->model, kTokenizerHelp)->required();
   CLI::Option* text = verb->add_option("TEXT", options->text, "text to tokenize");
-  add_input_options(*verb, options->input, "one text", "\"text\"");
+  add_input_options(*verb, options->input, "one text");
   verb->get_option("--input")->excludes(text);
-  CLI::Option* pair = verb->add_option("--pair", options->pair, "second text, to encode the two as a pair");
+  verb->add_option_function<std::string>(
+      "--pair",
+      [options](const std::string& pair) {
+        options->pair = pair;
+        options->input.fields[1].column = pair;
+      },
+      std::string("second text, to encode the two as a pair") + kPairColumnHelp);
   verb->add_flag("--no-special", options->no_special, "leave out [CLS], [SEP] and the like");
-  verb->callback([options, pair, text, &result] {
+  verb->callback([options, text, &result] {
     if (options->input.files.empty() && text->count() == 0) throw CLI::RequiredError("TEXT or --input");
-    options->has_pair = pair->count() > 0;
     result = tokenize(*options);
   });
 }
@@ -101,7 +112,7 @@ void add_detokenize(CLI::App& app, int& result) {
   const auto options = std::make_shared<DetokenizeOptions>();
   verb->add_option("--model", options->model, kTokenizerHelp)->required();
   CLI::Option* ids = verb->add_option("IDS", options->ids, "ids to decode");
-  add_input_options(*verb, options->input, "a JSON list of ids", "\"ids\"");
+  add_input_options(*verb, options->input, "a JSON list of ids");
   verb->get_option("--input")->excludes(ids);
   verb->add_flag("--keep-special", options->keep_special, "keep [CLS], [SEP] and the like");
   verb->callback([options, ids, &result] {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "answer_file.h"
 #include "heed/base/file.h"
 #include "heed/text/tokenizer.h"
 #include "heed/text/train_tokenizer.h"
@@ -24,18 +25,20 @@ struct Options {
   std::vector<std::filesystem::path> files;
   text::TrainOptions train;
   std::int64_t limit_alphabet = -1;
+  bool overwrite = false;
 };
 
 int train(Options options) {
   const text::TokenizerType type = text::tokenizer_type(options.type);
+  const std::filesystem::path path = std::filesystem::path(options.output) / "tokenizer.json";
+  check_replaces(path, options.overwrite);
+  make_folder(options.output);
   if (options.train.special_tokens.empty()) options.train.special_tokens = text::default_special_tokens(type);
   if (options.limit_alphabet >= 0) options.train.limit_alphabet = options.limit_alphabet;
   ShareProgress progress(options.type + " ");
   options.train.progress = [&](double share) { progress.show(share); };
   const Json json = text::train_tokenizer(type, options.files, options.train);
   const text::Tokenizer tokenizer = text::Tokenizer::from_parsed_json(json, "tokenizer.json");
-  std::filesystem::create_directories(options.output);
-  const std::filesystem::path path = std::filesystem::path(options.output) / "tokenizer.json";
   replace_file(path, json.dump(1) + "\n");
   note(fmt::format("{}: {} tokens", path.string(), tokenizer.vocabulary_size()));
   return 0;
@@ -61,6 +64,7 @@ void add_tokenizer(CLI::App& app, int& result) {
                    "special tokens to use instead of the type's usual ones");
   verb->add_option("--limit-alphabet", options->limit_alphabet,
                    "number of characters to keep, the most frequent first; default: all");
+  verb->add_flag("--overwrite", options->overwrite, "replace a tokenizer.json that is there already");
   verb->callback([options, &result] { result = train(*options); });
 }
 

@@ -60,6 +60,8 @@ void why_similar(const Options& options) {
   const LoadedModel model = load(options.model);
   const SimilarityExplanation found =
       explain_similarity(model, options.first, options.second, options_from<EmbedOptions>(options.embed));
+  note_cut("the first text", found.texts[0]);
+  note_cut("the second text", found.texts[1]);
   if (!options.html.empty()) {
     write_page(found, folder_name(options.model), options.html);
     return fmt::print("{}: cosine {:.4f}\n", options.html, found.cosine);

@@ -1,5 +1,6 @@
 // Self-attention step by step on ten tokens of width 3, every step as a table, and at the end the same in one call.
 #include <heed/attention/attend.h>
+#include <heed/base/error.h>
 #include <heed/ops/elementwise.h>
 #include <heed/ops/matmul.h>
 #include <heed/ops/normalize.h>
@@ -20,7 +21,7 @@ void print(const char* title, const Tensor& x) {
   }
 }
 
-int main() {
+int main() try {
   // Ten tokens, and the four matrices a model would have learned: x W is linear(x, W^T) or matmul(x, W).
   const Tensor x = Tensor::from<float>({1, 0, 2, 0, 2, 1, 1, 1, 0, 2, 0, 1, 0, 1, 1,  //
                                         1, 2, 0, 2, 1, 1, 0, 0, 2, 1, 1, 2, 2, 2, 0},
@@ -74,4 +75,7 @@ int main() {
   }
   std::printf("\nheed::attend gives the same Z: largest difference %.1e\n", largest);
   return largest < 1e-6 ? 0 : 1;
+} catch (const heed::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

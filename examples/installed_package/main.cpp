@@ -1,4 +1,5 @@
 // A two-layer network learns exclusive-or: tensors, a module, gradients, an optimizer.
+#include <heed/base/error.h>
 #include <heed/nn/layers.h>
 #include <heed/ops/loss.h>
 #include <heed/tensor/autograd.h>
@@ -18,7 +19,7 @@ class Network : public heed::Module {
   heed::Linear in_{2, 8}, out_{8, 1};
 };
 
-int main() {
+int main() try {
   const auto x = heed::Tensor::from<float>({0, 0, 0, 1, 1, 0, 1, 1}, {4, 2});
   const auto target = heed::Tensor::from<float>({0, 1, 1, 0}, {4, 1});
   Network network;
@@ -34,4 +35,7 @@ int main() {
   for (int row = 0; row < 4; ++row) {
     std::printf("%g xor %g = %d\n", x.at({row, 0}), x.at({row, 1}), logits.at({row, 0}) > 0);
   }
+} catch (const heed::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -2,6 +2,7 @@
 // gradient follows from the function itself.
 #include <heed/attention/attend.h>
 #include <heed/attention/custom.h>
+#include <heed/base/error.h>
 #include <heed/ops/reduce.h>
 #include <heed/tensor/autograd.h>
 
@@ -15,7 +16,7 @@ struct Fading {
   }
 };
 
-int main() {
+int main() try {
   auto ramp = [](double step) {
     heed::Tensor x = heed::Tensor::empty({6, 1, 4});
     for (int i = 0; i < 24; ++i) x.mutable_data<float>()[i] = static_cast<float>(step * (i % 7 - 3));
@@ -34,4 +35,7 @@ int main() {
   for (int j = 0; j < 6; ++j) std::printf("%.3f ", weights.at({0, j}));
   std::printf("\n");
   return weights.at({0, 4}) == 0 && weights.at({0, 5}) > 0 && q.grad().defined() ? 0 : 1;
+} catch (const heed::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

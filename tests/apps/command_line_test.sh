@@ -101,8 +101,10 @@ run completion zsh
 expect '[[ $status == 0 && $output == "#compdef heed"* && $output == *"--model:folder of"* ]]'
 run completion fish
 expect '[[ $status == 0 && $output == *"complete -c heed -n '\''__fish_seen_subcommand_from embed'\'' -l model -r -d"* ]]'
-if command -v zsh > /dev/null; then "$heed" completion zsh | zsh -n; fi
-if command -v fish > /dev/null; then "$heed" completion fish | fish --no-execute; fi
+# Whether a program that judges what heed writes is there; where it is not, that is said.
+there_is() { command -v "$1" > /dev/null || { echo "command_line_test: there is no $1: $2 is not checked by it"; return 1; }; }
+if there_is zsh "its completion"; then "$heed" completion zsh | zsh -n; fi
+if there_is fish "its completion"; then "$heed" completion fish | fish --no-execute; fi
 run completion tcsh
 expect '[[ $status == 2 ]]'
 
@@ -113,7 +115,7 @@ echo "$output" > heed.1
 for word in NAME SYNOPSIS VERBS "EXIT STATUS" ENVIRONMENT; do expect 'grep -q "^.SH $word$" heed.1'; done
 for verb in embed classify "data check" pull; do expect 'grep -q "^.SS heed $verb$" heed.1'; done
 expect 'grep -qF "\\fB\\-\\-model TEXT\\fR" heed.1'
-if command -v groff > /dev/null; then
+if there_is groff "the manual page"; then
     output=$(groff -man -Tutf8 -ww -K utf8 heed.1 2>&1 > heed.txt)
     expect '[[ -z $output && $(wc -l < heed.txt) -gt 100 ]]'
 fi

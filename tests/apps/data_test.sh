@@ -17,6 +17,19 @@ expect '[[ $status == 0 ]] && ! diff -q "$folder/a/train.jsonl" "$folder/c/train
 run data make support --output "$folder/d" --size 5
 expect '[[ $status == 3 && ! -e $folder/d ]]'
 
+# Files that are there are not replaced, unless that is asked for; what cannot be written is no fault of heed's.
+echo mine > "$folder/c/dev.jsonl"
+rm "$folder/c/train.jsonl"
+run data make support --output "$folder/c" --size 300
+expect '[[ $status == 3 && $(cat "$folder/c/dev.jsonl") == mine && ! -e $folder/c/train.jsonl ]]'
+expect 'grep -q "dev.jsonl: is there already.*--overwrite" "$folder/stderr"'
+run data make support --output "$folder/c" --size 300 --overwrite
+expect '[[ $status == 0 ]] && diff -r "$folder/a" "$folder/c"'
+run data make support --output "$folder/a/train.jsonl/x"
+expect '[[ $status == 6 ]] && grep -q "heed: io: .*train.jsonl/x" "$folder/stderr"'
+run demo --output "$folder/a/train.jsonl/x"
+expect '[[ $status == 6 ]] && grep -q "heed: io: .*train.jsonl/x" "$folder/stderr"'
+
 "$make_model" "$folder/none" none
 "$make_model" "$folder/classify" classify refund_status order_status
 "$make_model" "$folder/tag" tag O B-product I-product

@@ -19,7 +19,8 @@ while read -r slot; do
     expect 'grep -qF -- "$slot" heed-demo/data/test.jsonl'
 done <<< "$slots"
 
-# What it recommends works.
+# What it recommends works, as it was called.
+expect '[[ $(grep -c "^  $heed " <<< "$output") == 3 && $output == *"$heed classify --model heed-demo/model "* ]]'
 run classify --model heed-demo/model "my parcel is late"
 expect '[[ $status == 0 && $output == *\"label\"* ]]'
 run tag --model heed-demo/model/slots --aggregation first "the kettle cost 30 euros"

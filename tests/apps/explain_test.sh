@@ -51,3 +51,19 @@ run why-similar --model "$folder/none" "the quick fox" "a lazy dog" --html "$fol
 expect '[[ $status == 0 ]] && grep -q "\"kind\":\"similarity\"" "$folder/similar.html"'
 run why-similar --model "$folder/none" "the quick fox"
 expect '[[ $status == 2 ]]'
+
+# What was cut is said, in the terminal and on the page.
+printf -v long 'fox %.0s' {1..100}
+for model in classify none generate; do
+    run look --model "$folder/$model" "$long" --html "$folder/cut.html"
+    expect '[[ $status == 0 ]] && grep -Eq "heed: the text was cut at [0-9]+ tokens" "$folder/stderr"'
+    expect 'grep -q "\"cut\":true" "$folder/cut.html"'
+    run look --model "$folder/$model" "the quick fox" --html "$folder/whole.html"
+    expect '[[ ! -s $folder/stderr ]] && grep -q "\"cut\":false" "$folder/whole.html"'
+done
+run why-similar --model "$folder/none" "the quick fox" "$long"
+expect '[[ $status == 0 && $(cat "$folder/stderr") == "heed: the second text was cut at 40 tokens"* ]]'
+run why-similar --model "$folder/none" "$long" "the quick fox" --html "$folder/cut.html"
+expect '[[ $status == 0 ]] && grep -q "the first text was cut" "$folder/stderr" && grep -q "\"cut\":true" "$folder/cut.html"'
+run why-similar --model "$folder/none" "the quick fox" "the dog" --quiet
+expect '[[ $status == 0 && ! -s $folder/stderr ]]'

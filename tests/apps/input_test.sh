@@ -39,6 +39,28 @@ run embed --model model --input - < mark.jsonl
 expect '[[ $status == 0 && $output == "$both" ]]'
 run embed --model model --input mark.jsonl --format words
 expect '[[ $status == 2 ]]'
+# The name in capitals too.
+printf 'text\n"the fox"\nin berlin\n' > TABLE.CSV
+gzip < TABLE.CSV > TABLE.Csv.GZ
+cp mark.jsonl mark.ndjson
+for file in TABLE.CSV TABLE.Csv.GZ mark.ndjson; do
+    run embed --model model --input $file
+    expect '[[ $status == 0 && $output == "$both" ]]'
+done
+# What is guessed goes by the first character that is not blank; a JSON list is neither one nor the other.
+printf '\n \t{"text": "the fox"}\n{"text": "in berlin"}\n' > indented
+for input in indented -; do
+    run embed --model model --input $input < indented
+    expect '[[ $status == 0 && $output == "$both" ]]'
+done
+for list in '[{"text": "the fox"},' ' [ {"text": "the fox"}]' '['; do
+    run embed --model model --input - <<< "$list"
+    expect '[[ $status == 5 && -z $output ]] && grep -q "input:1: .*one object per line.*--format lines" stderr'
+    run embed --model model --input - --format lines <<< "$list"
+    expect '[[ $status == 0 && -n $output ]]'
+done
+run embed --model model --input - <<< "[the fox]"
+expect '[[ $status == 0 && -n $output ]]'
 
 # Tables: columns by the header, quotes as they should be.
 printf 'text\n"the fox"\nin berlin\n' > table.csv
@@ -56,7 +78,59 @@ run embed --model model --input broken.csv
 expect '[[ $status == 5 ]] && grep -q "broken.csv:2: has 1 columns, expected 2" stderr'
 printf 'words\nthe fox\n' > other.csv
 run embed --model model --input other.csv
-expect '[[ $status == 5 ]] && grep -q "other.csv:2: text is missing (texts to embed); there is words" stderr'
+expect '[[ $status == 3 ]] && grep -q "other.csv: has no column \"text\" among its 1: words; set --text" stderr'
+printf '{"words": "the fox"}\n' > other.jsonl
+run embed --model model --input other.jsonl
+expect '[[ $status == 5 ]] && grep -q "other.jsonl:1: text is missing (texts to embed); there is words" stderr'
+
+# Columns of other names, by name and by number, with another separator, without a header; the rest is carried along.
+printf 'id;text;review\n7;old;the fox\n8;old;"in; berlin"\n' > columns.csv
+run embed --model model "the fox" "in; berlin"
+columns=$output
+for column in review 2; do
+    run embed --model model --input columns.csv --separator ';' --text $column
+    expect '[[ $status == 0 && $(head -1 <<< "$output") == "{\"id\":\"7\",\"text\":\"old\",\"result\":$first}" ]]'
+    expect '[[ $(tail -1 <<< "$output") == "{\"id\":\"8\",\"text\":\"old\",\"result\":$(tail -1 <<< "$columns")}" ]]'
+done
+printf 'the fox;7\nin berlin;8\n' > bare.csv
+run embed --model model --input bare.csv --separator ';' --no-header
+expect '[[ $status == 0 && $output == "{\"1\":\"7\",\"result\":$first}"$'\''\n'\''"{\"1\":\"8\",\"result\":$second}" ]]'
+run embed --model model --input - --format csv --separator ';' --no-header --text 0 < bare.csv
+expect '[[ $status == 0 && $(head -1 <<< "$output") == "{\"1\":\"7\",\"result\":$first}" ]]'
+printf '{"review": "the fox", "text": "old"}\n{"text": "old"}\n' > columns.jsonl
+run embed --model model --input columns.jsonl --text review --output columns.npy
+expect '[[ $status == 5 ]] && grep -q "columns.jsonl:2: has no field \"review\"; there is text" stderr'
+run embed --model model --input - --text review < <(head -1 columns.jsonl)
+expect '[[ $status == 0 && $output == "{\"text\":\"old\",\"result\":$first}" ]]'
+run classify --model classify --pair "in berlin" "the fox"
+pair=$output
+printf 'a\tb\nthe fox\tin berlin\n' > pairs.tsv
+run classify --model classify --input pairs.tsv --text a --pair b
+expect '[[ $status == 0 && $output == "$pair" ]]'
+run classify --model classify --input - --pair "in berlin" <<< "the fox"
+expect '[[ $status == 0 && $output == "$pair" ]]'
+printf 'wo\twas\nThe fox lives in Berlin.\tWhere?\n' > asked.tsv
+run answer --model answer --input asked.tsv --text was --pair wo
+expect '[[ $status == 0 && $output == "$answer" ]]'
+run answer --model answer --input asked.tsv --question "Where?" --pair 0
+expect '[[ $status == 0 && $output == "{\"was\":\"Where?\",\"result\":$answer}" ]]'
+run tokenize --model model "the fox" --pair "in berlin"
+pair=$output
+run tokenize --model model --input pairs.tsv --text a --pair 1
+expect '[[ $status == 0 && $output == "$pair" ]]'
+# What does not fit says what to do.
+for verb in "embed --model model" "classify --model classify" "tokenize --model model"; do
+    run $verb --input bare.csv
+    expect '[[ $status == 3 ]] && grep -q "bare.csv: has no column \"text\" among its 1: the fox;7; .*--separator" stderr'
+done
+run embed --model model --input columns.csv --separator ';' --text reviews
+expect '[[ $status == 3 ]] && grep -q "no column \"reviews\" among its 3: id, text, review; set --text" stderr'
+run embed --model model --input braces.txt --text review
+expect '[[ $status == 3 ]] && grep -q "braces.txt: --text names a column, and plain lines have none" stderr'
+run embed --model model --text review "the fox"
+expect '[[ $status == 2 ]]'
+run embed --model model --input bare.csv --separator ';;'
+expect '[[ $status == 3 ]] && grep -q "expected one character" stderr'
 
 # Fields that are no part of the question come back beside the answer.
 printf '{"text": "the fox", "id": 7, "tags": ["a", null]}\n{"text": "in berlin"}\n' > ids.jsonl
@@ -104,14 +178,28 @@ printf 'text,label\nthe fox,good\n' | gzip > data.csv.gz
 run eval --model classify --data data.csv.gz
 expect '[[ $status == 0 && $output == *accuracy* ]]'
 
-# Answers come as their texts do.
-mkfifo texts
-"$heed" embed --model model --input - < texts > answers 2> stderr & pid=$!
-exec 3> texts
-echo "the fox" >&3
-for i in {1..100}; do [[ -s answers ]] && break; sleep 0.1; done
-expect '[[ $(cat answers) == "$first" ]]'
-echo "in berlin" >&3
-exec 3>&-
-status=0; wait $pid || status=$?
-expect '[[ $status == 0 && $(cat answers) == "$both" ]]'
+# Answers come as their texts do, also of tables, whose rows may have several lines.
+stream() {  # FORMAT, then the lines before the first text, the first text, and the second
+    rm -f texts answers
+    mkfifo texts
+    "$heed" embed --model model --input - --format "$1" < texts > answers 2> stderr & pid=$!
+    exec 3> texts
+    printf "$2$3" >&3
+    for i in {1..100}; do [[ -s answers ]] && break; sleep 0.1; done
+    expect '[[ $(cat answers) == "$first" ]]'
+    printf "$4" >&3
+    exec 3>&-
+    status=0; wait $pid || status=$?
+    expect '[[ $status == 0 && $(cat answers) == "$both" ]]'
+}
+stream lines "" "the fox\n" "in berlin\n"
+stream jsonl "" '{"text": "the fox"}\n' '{"text": "in berlin"}\n'
+stream csv "\xef\xbb\xbf\n\"text\"\r\n" '"the\n fox"\n"in\n' 'berlin"'
+stream tsv 'text\n\n' 'the fox\n' 'in berlin'
+# Line numbers are those of the stream; a quote that never closes is no endless row.
+run embed --model model --input - --format csv < <(printf '\ntext\n"the\nfox"\n\na,b\n')
+expect '[[ $status == 5 ]] && grep -q "standard input:6: has 2 columns, expected 1" stderr'
+run embed --model model --input - --format csv < <(printf 'text\nthe fox\n"in\nberlin\n')
+expect '[[ $status == 5 ]] && grep -q "standard input:3: a quote opens a field here" stderr'
+run embed --model model --input - --format csv < /dev/null
+expect '[[ $status == 0 && -z $output ]]'

@@ -42,6 +42,16 @@ expect '[[ $(wc -l <<< "$asked") == 7 && $asked != *.bin* && $asked != *onnx* &&
 run embed --model "$(snapshot good)" "the fox"
 expect '[[ $status == 0 ]]'
 
+# A model is called by its owner too; who leaves it out is told what there is, or what names are like.
+run embed --model test/good "the fox"
+expect '[[ $status == 0 ]]'
+run embed --model good "the fox"
+expect '[[ $status == 4 ]] && grep -q "good: .*there is test/good: name it with its owner" "$folder/stderr"'
+run embed --model goo "the fox"
+expect '[[ $status == 4 ]] && grep -q "models of the hub are called owner/name: heed pull owner/goo" "$folder/stderr"'
+run embed --model test/goo "the fox"
+expect '[[ $status == 4 ]] && grep -q "if it is one of the hub: heed pull test/goo$" "$folder/stderr"'
+
 # The second time only the list is asked for; with --output there is a copy; --offline asks for nothing.
 run pull test/good@main --output "$folder/copy"
 expect '[[ $status == 0 && $output == "$folder/copy" && $(requests | wc -l) == 1 ]] && same_folder "$folder/copy"'

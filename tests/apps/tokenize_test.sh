@@ -17,6 +17,17 @@ for type in bpe wordpiece unigram wordlevel; do
     expect '[[ $status == 0 && $output == "the lazy fox" ]]'
 done
 
+# A tokenizer.json that is there is not replaced, unless that is asked for; what cannot be written is no fault of heed's.
+cp "$folder/bpe/tokenizer.json" "$folder/kept.json"
+train="tokenizer train --type wordpiece --vocab-size 330 --input $folder/text.txt --output"
+run $train "$folder/bpe"
+expect '[[ $status == 3 ]] && cmp "$folder/kept.json" "$folder/bpe/tokenizer.json"'
+expect 'grep -q "bpe/tokenizer.json: is there already.*--overwrite" "$folder/stderr"'
+run $train "$folder/bpe" --overwrite
+expect '[[ $status == 0 ]] && cmp "$folder/wordpiece/tokenizer.json" "$folder/bpe/tokenizer.json"'
+run $train "$folder/text.txt/x"
+expect '[[ $status == 6 ]] && grep -q "heed: io: .*text.txt/x" "$folder/stderr"'
+
 # One text per line, JSON lines, pairs and the special tokens.
 printf 'the lazy\n{"text"\n' > "$folder/lines.txt"
 run tokenize --model "$folder/wordpiece" --input "$folder/lines.txt"

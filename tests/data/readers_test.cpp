@@ -57,6 +57,14 @@ TEST(Readers, CsvHasQuotesCommasAndLineEnds) {
   EXPECT_EQ(rows[2].text, "");
 }
 
+TEST(Readers, ExtensionsMayBeInCapitals) {
+  const TempFolder folder;
+  for (const char* name : {"A.CSV", "b.Csv", "c.TSV"}) {
+    EXPECT_EQ(read_all({.file = folder.write(name, "text\nthe fox\n")}).at(0).text, "the fox") << name;
+  }
+  EXPECT_EQ(read_all({.file = folder.write("d.ndjson", R"({"text": "a"})")}).at(0).text, "a");
+}
+
 TEST(Readers, TsvTakesQuotesAsTheyAre) {
   const TempFolder folder;
   const auto file = folder.write("a.tsv", "1.5\t\"open\tsecond\n-2e-1\tfirst\t\n");

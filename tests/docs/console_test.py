@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Runs the console blocks of Markdown files and compares what the commands print with what the page says. Commands in
-sh blocks are not run, but heed must know their verbs, flags and config fields.
+sh blocks are not run, but heed must know their verbs, flags and config fields; those after the comment "a test runs this
+block" are run, before the others, as a newcomer would who has nothing but a clone (Newcomer).
 usage: console_test.py <heed program> <shared data> <page>...        exit 77: the models of the pages are not there
 
 A line "$ command" is run, all of a page in one folder, where the models stand under their names; the lines after it are
@@ -13,6 +14,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 MODELS = {"all-MiniLM-L6-v2": "weights/minilm", "bert-tiny-toxicity": "weights/bert-tiny-toxicity"}
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -69,6 +71,47 @@ def config_fields(heed):
         yield from (f"{name}.{part}" for part in field.get("properties", {}))
 
 
+class Newcomer:
+    """A folder like a clone, with a demo.sh that builds nothing, and a hub that has all-MiniLM-L6-v2."""
+
+    def __init__(self, heed, model, work):
+        folder = os.path.join(work, "build/demo/bin")
+        os.makedirs(folder)
+        os.symlink(heed, os.path.join(folder, "heed"))
+        demo = os.path.join(work, "demo.sh")
+        with open(demo, "w", encoding="utf-8") as file:
+            file.write('#!/bin/bash\nset -e\ncd "$(dirname "$0")"\nexec build/demo/bin/heed demo "$@"\n')
+        os.chmod(demo, 0o755)
+        self.work, self.state = work, tempfile.mkdtemp(dir=work)
+        server = os.path.join(os.path.dirname(__file__), "..", "apps", "hub_server.py")
+        self.hub = subprocess.Popen([sys.executable, "-B", server, model, self.state])
+        ports = os.path.join(self.state, "ports")
+        while not os.path.exists(ports):
+            if self.hub.poll() is not None:
+                raise RuntimeError("the hub of this test does not start")
+            time.sleep(0.1)
+        with open(ports, encoding="utf-8") as file:
+            self.port = file.read().split()[0]
+
+    def run(self, block):
+        """The exit code, and what was printed. At the end heed must be the one of the clone."""
+        environment = {**os.environ, "HEED_CACHE": os.path.join(self.state, "cache"), "no_proxy": "127.0.0.1",
+                       "HF_ENDPOINT": f"http://127.0.0.1:{self.port}"}
+        environment.pop("HF_TOKEN", None)
+        script = block + '[[ $(command -v heed) == "$PWD/build/demo/bin/heed" ]]\n'
+        done = subprocess.run(["bash", "-euc", script], cwd=self.work, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def leave(self):
+        self.hub.kill()
+        self.hub.wait()
+
+
+def runnable_blocks(page):
+    return re.findall(r"^<!-- a test runs this block -->\n```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+
 def line_fits(expected, printed):
     pattern, numbers = "", []
     for part in re.split(rf"(\.\.\.|{NUMBER.pattern})", expected):
@@ -112,11 +155,24 @@ def main():
             return 77
     count = 0
     for page in pages:
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        blocks, commands = runnable_blocks(text), commands_of(text)
         with tempfile.TemporaryDirectory() as work:
-            for name, folder in MODELS.items():
-                os.symlink(os.path.realpath(os.path.join(shared, folder)), os.path.join(work, name))
-            with open(page, encoding="utf-8") as file:
-                commands = commands_of(file.read())
+            if blocks:
+                newcomer = Newcomer(heed, os.path.realpath(os.path.join(shared, MODELS["all-MiniLM-L6-v2"])), work)
+                try:
+                    for block in blocks:
+                        count += 1
+                        code, printed = newcomer.run(block)
+                        if code != 0:
+                            failed += 1
+                            print(f"{page}: exit code {code} of\n{block}it printed:\n{printed}")
+                finally:
+                    newcomer.leave()
+            else:
+                for name, folder in MODELS.items():
+                    os.symlink(os.path.realpath(os.path.join(shared, folder)), os.path.join(work, name))
             for command, expected in commands:
                 count += 1
                 runnable = re.sub(r"^heed ", shlex.quote(heed) + " ", command)

@@ -10,6 +10,11 @@ trap 'rm -rf "$work"' EXIT
 
 "$cmake" --install "$build" --prefix "$work/prefix" > "$work/install.log"
 [[ -x $work/prefix/bin/heed ]] || { echo "the heed program is not installed"; exit 1; }
+share=$work/prefix/share
+"$work/prefix/bin/heed" man | cmp - "$share/man/man1/heed.1"
+"$work/prefix/bin/heed" completion bash | cmp - "$share/bash-completion/completions/heed"
+"$work/prefix/bin/heed" completion zsh | cmp - "$share/zsh/site-functions/_heed"
+"$work/prefix/bin/heed" completion fish | cmp - "$share/fish/vendor_completions.d/heed.fish"
 "$cmake" -S "$project/examples/installed_package" -B "$work/build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
     -DCMAKE_PREFIX_PATH="$work/prefix"
 "$cmake" --build "$work/build"
@@ -27,6 +32,9 @@ grep -rhoE '#include "heed/[^"]+"' heed | cut -d'"' -f2 | sort -u | comm -23 - "
 [[ ! -s $work/missing ]] || { echo "public headers include what is not installed:"; cat "$work/missing"; exit 1; }
 if grep -rlE 'nlohmann|hwy/' heed; then echo "public headers have JSON or Highway in them"; exit 1; fi
 sed 's/.*/#include "&"/' "$work/installed" > "$work/all.cpp"
+
+# Errors are caught in every example.
+if grep -L 'catch (const heed::Error' "$project"/examples/*/main.cpp | grep .; then echo "these catch no error"; exit 1; fi
 
 command -v pkg-config > /dev/null || { echo "there is no pkg-config; the rest is left out"; exit 0; }
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name heed.pc)")
@@ -49,6 +57,16 @@ done
 [[ $("$work/embed" "$work/encoder") == "2 vectors of 32 numbers"* ]] || { echo "embed fails"; exit 1; }
 [[ $("$work/generate" "$work/model") == *" tokens, ended by "* ]] || { echo "generate fails"; exit 1; }
 
+# The program of the README, as it stands there.
+awk '/^```cpp/ { inside = 1; next } /^```/ { inside = 0 } inside' "$project/README.md" > "$work/readme.cpp"
+"$compiler" -std=c++20 -Wall -Werror "${cflags[@]}" "$work/readme.cpp" "${libs[@]}" -o "$work/readme"
+mkdir -p "$work/path/to"
+cd "$work"
+if message=$(./readme 2>&1); then echo "the program of the README takes a folder that is not there"; exit 1; fi
+[[ $message == *path/to/folder* ]] || { echo "the error does not name the folder: $message"; exit 1; }
+"$make_model" path/to/folder classify good bad
+[[ $(./readme | grep -cE '^(good|bad) [01]\.[0-9]{4}$') == 2 ]] || { echo "the program of the README fails"; exit 1; }
+
 # Attention alone links neither libcurl nor JSON.
 cat > "$work/attention.cpp" << 'END'
 #include <heed/attention/attend.h>
@@ -70,5 +88,9 @@ END
 "$cmake" --build "$work/alone/build" > /dev/null
 "$work/alone/build/alone"
 if ldd "$work/alone/build/alone" | grep -E 'curl|crypto|onig'; then echo "attention alone links these"; exit 1; fi
-echo "$(wc -l < "$work/installed") public headers; heed/heed.h is $(echo '#include "heed/heed.h"' |
-    "$compiler" -std=c++20 "${cflags[@]}" -E -x c++ - | wc -l) lines preprocessed"
+
+# What every user compiles is not to grow unseen.
+most=95000
+lines=$(echo '#include "heed/heed.h"' | "$compiler" -std=c++20 "${cflags[@]}" -E -x c++ - | wc -l)
+echo "$(wc -l < "$work/installed") public headers; heed/heed.h is $lines lines preprocessed, at most $most"
+((lines <= most)) || { echo "that is too many: what does a public header include now?"; exit 1; }

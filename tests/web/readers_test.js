@@ -20,6 +20,24 @@ function packedLinks(count, links, weight, key) {
   return Array.from({ length: count }, (_, row) => digits(key(row), 3) + digits(Math.round(4095 * Math.sqrt(weight)), 2) + nothing).join("");
 }
 
+// Nothing but the stage may be larger than the window, and that has a good part of it.
+async function fits(tab, name, width, height) {
+  await tab.shot(`${name}_${width}`);
+  const found = await tab.page.evaluate(() => {
+    const out = [...document.querySelectorAll("#bar button, #note, #lead, #status")].filter((node) => {
+      const box = node.getBoundingClientRect();
+      return node.checkVisibility() && (box.left < 0 || box.right > window.innerWidth || box.top < 0 || box.bottom > window.innerHeight);
+    });
+    const { fontSize } = getComputedStyle(document.getElementById("lead"));
+    const stage = document.getElementById("stage"), [canvas] = stage.querySelectorAll(".map");
+    return { wide: document.documentElement.scrollWidth, out: out.map((node) => node.id || node.textContent), fontSize, high: stage.clientHeight, map: !canvas || canvas.clientWidth <= stage.clientWidth };
+  });
+  assert.ok(found.wide <= width, `${name} is ${found.wide} pixels wide of ${width}`);
+  assert.deepEqual(found.out, [], `${name}: out of sight at ${width}`);
+  assert.ok(parseFloat(found.fontSize) >= 12 && found.map);
+  assert.ok(found.high >= 0.45 * height, `${name}: the stage has ${found.high} of ${height} pixels`);
+}
+
 const checks = {
   // Four heads that look at one token, at themselves, at the token before, at [CLS]; only one has links of its own.
   async "opens on a head worth seeing"(browser, work) {
@@ -160,25 +178,21 @@ const checks = {
       for (const name of kViews) {
         await view(tab, name);
         if (name === "model") await tab.page.waitForFunction(() => window.heed.state.painted.model === 72);
-        await tab.shot(`${name}_${width}`);
-        const found = await tab.page.evaluate(() => {
-          const out = [...document.querySelectorAll("#bar button, #note, #lead, #status")].filter((node) => {
-            const box = node.getBoundingClientRect();
-            return node.checkVisibility() && (box.left < 0 || box.right > window.innerWidth || box.top < 0 || box.bottom > window.innerHeight);
-          });
-          const { fontSize } = getComputedStyle(document.getElementById("lead"));
-          const stage = document.getElementById("stage"), [canvas] = stage.querySelectorAll(".map");
-          return { wide: document.documentElement.scrollWidth, out: out.map((node) => node.id || node.textContent), fontSize, high: stage.clientHeight, map: !canvas || canvas.clientWidth <= stage.clientWidth };
-        });
-        assert.ok(found.wide <= width, `${name} is ${found.wide} pixels wide of ${width}`);
-        assert.deepEqual(found.out, [], `${name}: out of sight at ${width}`);
-        assert.ok(parseFloat(found.fontSize) >= 12 && found.map);
-        assert.ok(found.high >= 0.45 * height, `${name}: the stage has ${found.high} of ${height} pixels`);
+        await fits(tab, name, width, height);
       }
       await view(tab, "evidence");
       const wide = await tab.page.$eval("#stage", (stage) => stage.scrollWidth - stage.clientWidth);
       assert.ok(wide <= 0, `evidence scrolls sideways by ${wide} at ${width}`);
       await tab.close();
+      for (const [page, views] of [["similar.html", ["pairs", "texts"]], ["similar_cls.html", ["texts"]]]) {
+        const similar = await open(browser, work, page, { width, height });
+        for (const [index, name] of views.entries()) {
+          await similar.key(String(index + 1));
+          assert.equal((await similar.state()).view, name);
+          await fits(similar, `${path.parse(page).name}_${name}`, width, height);
+        }
+        await similar.close();
+      }
     }
   },
 

@@ -53,10 +53,20 @@ class Unpacker {
   bool ended_ = false;
 };
 
+std::string lower_extension(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return extension;
+}
+
 }  // namespace
 
 bool is_gzip(const std::filesystem::path& path) {
-  return path.extension() == ".gz";
+  return lower_extension(path) == ".gz";
+}
+
+std::string format_extension(const std::filesystem::path& path) {
+  return lower_extension(is_gzip(path) ? path.stem() : path);
 }
 
 std::string read_gzip(const std::filesystem::path& path, std::size_t max_bytes) {

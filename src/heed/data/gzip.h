@@ -12,6 +12,8 @@ inline constexpr std::size_t kMostUnpackedBytes = std::size_t{4} << 30;
 
 // By the name: it ends in .gz.
 bool is_gzip(const std::filesystem::path& path);
+// What tells the format, in lower case: ".csv" of R.CSV and of r.csv.gz.
+std::string format_extension(const std::filesystem::path& path);
 
 // The whole file, unpacked; several packed files one after the other count as one. Throws bad_format for what is
 // damaged, cut off, or has more than max_bytes.

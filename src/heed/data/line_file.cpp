@@ -31,6 +31,18 @@ LineFile::LineFile(std::string name, std::string text) : in_memory_(std::move(te
   seek(0);
 }
 
+void LineFile::go_on(std::string text) {
+  dropped_lines_ += lines_in(in_memory_);
+  in_memory_ = std::move(text);
+  position_ = last_offset_ = 0;
+  last_line_ = 0;
+  lines_before_ = {0};
+}
+
+double LineFile::share() const {
+  return text().empty() ? 1 : static_cast<double>(position_) / static_cast<double>(text().size());
+}
+
 void LineFile::seek(std::uint64_t position) {
   HEED_CHECK(position <= text().size(), name_, ": position ", position, " is after the end, ", text().size());
   position_ = position == 0 && text().starts_with(kByteOrderMark) ? kByteOrderMark.size() : position;
@@ -69,7 +81,7 @@ std::size_t LineFile::line_number(std::uint64_t offset) {
   }
   last_line_ += lines_in(text().substr(last_offset_, offset - last_offset_));
   last_offset_ = offset;
-  return last_line_ + 1;
+  return dropped_lines_ + last_line_ + 1;
 }
 
 std::string LineFile::where(std::uint64_t offset) {

@@ -20,10 +20,14 @@ class LineFile {
   // Text that is in memory already; the name is for errors.
   LineFile(std::string name, std::string text);
 
+  // The lines that follow those of text in memory, which is dropped; line numbers go on.
+  void go_on(std::string text);
+
   std::string_view text() const { return file_ ? file_->text() : std::string_view(in_memory_); }
   std::uint64_t position() const { return position_; }
   void seek(std::uint64_t position);
   bool at_end() const { return position_ >= text().size(); }
+  double share() const;  // of the text that is read, 0 to 1
 
   // The next line without LF or CR LF; not to be asked at the end.
   std::string_view line();
@@ -48,6 +52,7 @@ class LineFile {
   std::vector<std::size_t> lines_before_{0};
   std::uint64_t last_offset_ = 0;
   std::size_t last_line_ = 0;
+  std::size_t dropped_lines_ = 0;  // by go_on()
 };
 
 // Nothing but spaces, tabs and carriage returns.

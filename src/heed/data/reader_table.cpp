@@ -1,8 +1,4 @@
 // Rows of CSV and TSV: which column is which field.
-#include <algorithm>
-
-#include "heed/base/error.h"
-#include "heed/base/join.h"
 #include "heed/data/reader_formats.h"
 #include "heed/data/table_rows.h"
 
@@ -55,16 +51,10 @@ class TableReader : public FileReader {
   std::optional<std::size_t> find_column(const std::string& column, const std::vector<std::string>& usual,
                                          bool needed) const {
     for (const std::string& wanted : column.empty() ? usual : std::vector{column}) {
-      const auto named = std::ranges::find(rows_.names(), wanted);
-      if (named != rows_.names().end()) return static_cast<std::size_t>(named - rows_.names().begin());
-      if (const auto number = column_number(wanted); number && *number < rows_.width()) return number;
+      if (const auto found = rows_.column(wanted)) return found;
     }
     if (column.empty() && !needed) return {};
-    const bool other = rows_.width() == 1 && rows_.first_line().find_first_of(",;\t|") != std::string_view::npos;
-    fail(ErrorKind::invalid_argument, file_.name(), ": has no column \"", column.empty() ? usual[0] : column,
-         "\" among its ", rows_.width(), rows_.names().empty() ? "" : ": ", join(rows_.names(), ", "),
-         "; set the column to a name or a number from 0",
-         other ? ", or the separator of columns (data.separator, --separator)" : "");
+    rows_.fail_without(column.empty() ? usual[0] : column, "set the column to a name or a number from 0");
   }
 
   const DataSource source_;

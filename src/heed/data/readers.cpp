@@ -32,7 +32,7 @@ const std::vector<Format>& formats() {
       {"tsv", {".tsv"}, table, {text}, detail::open_tsv},
       {"csv", {".csv"}, table, {text}, detail::open_csv},
       {"jsonl",
-       {".jsonl"},
+       {".jsonl", ".ndjson"},
        {text, pair, texts, words, labels, score, numbers, answers, files, items, messages},
        {text},
        detail::open_json_lines},
@@ -44,8 +44,7 @@ const std::vector<Format>& formats() {
 }
 
 const Format& format_of(const DataSource& source) {
-  using detail::is_gzip;
-  const std::string extension = (is_gzip(source.file) ? source.file.stem() : source.file).extension().string();
+  const std::string extension = detail::format_extension(source.file);
   for (const Format& format : formats()) {
     if (source.format.empty() ? std::ranges::count(format.extensions, extension) > 0 : format.name == source.format) {
       return format;

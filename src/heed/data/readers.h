@@ -34,7 +34,8 @@ struct Columns {
 
 struct DataSource {
   std::filesystem::path file{};
-  // One of data_formats(); "": by the extension (.txt, .tsv, .csv, .jsonl, .conll or .bio, .conllu, .json).
+  // One of data_formats(); "": by the extension (.txt, .tsv, .csv, .jsonl or .ndjson, .conll or .bio, .conllu,
+  // .json), in capitals or not.
   std::string format{};
   // What every row must have. Beyond that a reader takes columns that are set, labels, and with a text a pair and a
   // score. Default: words and labels for conll and conllu; text, pair and answers for squad; else text.

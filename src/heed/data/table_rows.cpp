@@ -1,6 +1,8 @@
 #include "heed/data/table_rows.h"
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
+#include "heed/data/reader_formats.h"
 
 namespace heed::detail {
 namespace {
@@ -33,12 +35,34 @@ std::vector<std::string> split_at(std::string_view line, char separator) {
 
 }  // namespace
 
+char table_separator(bool quoted, char separator) {
+  if (separator) return separator;
+  return quoted ? ',' : '\t';
+}
+
+bool ends_in_quotes(std::string_view line, char separator, bool inside) {
+  for (std::size_t i = 0;;) {
+    if (!inside && i < line.size() && line[i] == '"') {
+      inside = true;
+      ++i;
+    }
+    if (inside) {
+      i = line.find('"', i);
+      if (i == std::string_view::npos) return true;
+      if (line.substr(++i).starts_with('"')) {
+        ++i;
+        continue;
+      }
+      inside = false;
+    }
+    i = line.find(separator, i);
+    if (i == std::string_view::npos) return false;
+    ++i;
+  }
+}
+
 TableRows::TableRows(LineFile& file, bool quoted, bool header, char separator)
-    : file_(file),
-      quoted_(quoted),
-      separator_(separator ? separator
-                 : quoted  ? ','
-                           : '\t') {
+    : file_(file), quoted_(quoted), separator_(table_separator(quoted, separator)) {
   HEED_CHECK(std::string_view("\"\n\r").find(separator_) == std::string_view::npos, file.name(),
              ": the separator of columns cannot be a quote or the end of a line");
   if (!file_.skip_blank_lines()) return;
@@ -53,6 +77,20 @@ TableRows::TableRows(LineFile& file, bool quoted, bool header, char separator)
 std::string_view TableRows::first_line() const {
   const std::string_view text = file_.text().substr(begin_);
   return text.substr(0, text.find('\n'));
+}
+
+std::optional<std::size_t> TableRows::column(const std::string& wanted) const {
+  const auto named = std::ranges::find(names_, wanted);
+  if (named != names_.end()) return static_cast<std::size_t>(named - names_.begin());
+  const auto number = column_number(wanted);
+  return number && *number < width_ ? number : std::nullopt;
+}
+
+void TableRows::fail_without(const std::string& wanted, const std::string& advice) const {
+  const bool other = width_ == 1 && first_line().find_first_of(",;\t|") != std::string_view::npos;
+  fail(ErrorKind::invalid_argument, file_.name(), ": has no column \"", wanted, "\" among its ", width_,
+       names_.empty() ? "" : ": ", join(names_, ", "), "; ", advice,
+       other ? ", or the separator of columns (data.separator, --separator)" : "");
 }
 
 bool TableRows::next(TableRow& row) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,15 +18,22 @@ struct TableRow {
   std::vector<std::string> fields{};
 };
 
+// What stands between columns: a comma if fields may be quoted, else a tab, unless another is given.
+char table_separator(bool quoted, char separator);
+// Whether a field in quotes goes on after the line; `inside`: whether one went on before it.
+bool ends_in_quotes(std::string_view line, char separator, bool inside);
+
 class TableRows {
  public:
-  // Reads the header, if there is to be one. The file must outlive this. Separator 0 is a comma if fields may be
-  // quoted, else a tab.
+  // Reads the header, if there is to be one. The file must outlive this. Separator 0: the usual one.
   TableRows(LineFile& file, bool quoted, bool header, char separator = 0);
 
   const std::vector<std::string>& names() const { return names_; }  // of the header; empty without one
   std::size_t width() const { return width_; }
-  std::string_view first_line() const;
+  // The column of that name, or else of that number from 0.
+  std::optional<std::size_t> column(const std::string& wanted) const;
+  // Throws invalid_argument: there is no such column. `advice` says what to do.
+  [[noreturn]] void fail_without(const std::string& wanted, const std::string& advice) const;
   void seek(std::uint64_t position) { file_.seek(std::max(position, body_)); }
 
   // The next row; false at the end. Blank lines are passed over. Throws bad_format, and then is past the row, or past
@@ -33,6 +41,7 @@ class TableRows {
   bool next(TableRow& row);
 
  private:
+  std::string_view first_line() const;
   std::vector<std::string> split();
 
   LineFile& file_;

@@ -30,7 +30,8 @@ ClassifierEvidence evidence_of(const LoadedModel& model, const TextInput& input,
 // The text, and what the model writes after it.
 void read_and_write(const LoadedModel& model, const TextInput& input, const LookOptions& options, Look& look) {
   HEED_CHECK(!input.pair, "[look_at] a pair of texts for a model that writes on after one");
-  std::vector<std::int32_t> ids = read_text(model, input).encoding.ids;
+  const ReadText read = read_text(model, input);
+  std::vector<std::int32_t> ids = read.encoding.ids;
   if (!options.generation.empty()) {
     const WrittenText written = std::move(generate_texts(model, {input.text}, options.generation).front().front());
     ids = written.prompt;
@@ -38,6 +39,7 @@ void read_and_write(const LoadedModel& model, const TextInput& input, const Look
     for (const WrittenToken& token : written.tokens) ids.push_back(token.token);
   }
   look.text = read_tokens(model, ids);
+  look.text.cut = read.cut && look.written_from == 0;
 }
 
 void check_full(const LookOptions& options, const PageLayout& layout, std::int64_t layers, std::int64_t heads) {

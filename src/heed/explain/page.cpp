@@ -72,7 +72,7 @@ Json rounded_list(std::span<const double> values) {
 Json text_json(const ReadText& text) {
   Json words = Json::array();
   for (const TextWord& word : text.words) words.push_back({word.first, word.count, word.text});
-  return {{"tokens", text.tokens}, {"special", text.encoding.special_mask}, {"words", words}};
+  return {{"tokens", text.tokens}, {"special", text.encoding.special_mask}, {"words", words}, {"cut", text.cut}};
 }
 
 Json gradients_json(const Attribution& found, const ReadText& text) {

@@ -27,6 +27,7 @@ ReadText read_text(const LoadedModel& model, const TextInput& input, std::size_t
   ReadText read{.encoding =
                     input.pair ? tokenizer.encode(input.text, *input.pair, cut) : tokenizer.encode(input.text, cut)};
   const text::Encoding& e = read.encoding;
+  read.cut = !e.overflowing.empty();
   read.tokens = model.tokenizer().tokens(e);
   for (std::size_t t = 0; t < e.size(); ++t) {
     if (continues(e, t)) {

@@ -22,6 +22,7 @@ struct ReadText {
   text::Encoding encoding{};
   std::vector<std::string> tokens{};
   std::vector<TextWord> words{};
+  bool cut = false;  // the text goes on, and the model reads no more of it
 };
 
 // Encoded and cut as the model does it; at `max_tokens`, if they are not 0.

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kOwnerEnd = "--";  // between owner and name of a folder in the cache
 constexpr std::size_t kMostListBytes = 16'000'000;
 
 const std::set<std::string_view>& file_names() {
@@ -130,7 +131,7 @@ auto with_own_errors(const Action& action) {
 // Where a repository is kept.
 struct Shelf {
   Shelf(const fs::path& cache, const std::string& repository, const std::string& revision)
-      : folder(cache / join(parts_of(repository), "--")), ref(folder / "refs" / escaped(revision)) {}
+      : folder(cache / join(parts_of(repository), kOwnerEnd)), ref(folder / "refs" / escaped(revision)) {}
 
   fs::path snapshot(const std::string& commit) const { return folder / "snapshots" / commit; }
   fs::path part(const std::string& commit, const std::string& file) const {
@@ -238,6 +239,24 @@ HubName::HubName(const std::string& name)
     : repository(name.substr(0, name.find('@'))),
       revision(name.find('@') == std::string::npos ? "main" : name.substr(name.find('@') + 1)) {}
 
+namespace {
+
+// Of the repositories that were pulled, those of any owner with this name.
+std::vector<std::string> pulled_as(const fs::path& cache, const std::string& name) {
+  std::vector<std::string> found;
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(cache, unreadable)) {
+    const std::string folder = entry.path().filename().string();
+    if (folder.ends_with(kOwnerEnd + name)) {
+      found.push_back(folder.substr(0, folder.size() - name.size() - kOwnerEnd.size()) + "/" + name);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
 fs::path find_model(const std::string& name) {
   std::error_code unreadable;
   if (fs::exists(name, unreadable)) return name;
@@ -246,9 +265,14 @@ fs::path find_model(const std::string& name) {
                 ": there is no such folder");
   const auto cache = cache_folder();
   const auto pulled = cache ? Shelf(*cache, hub.repository, hub.revision).cached() : std::nullopt;
-  HEED_CHECK_AS(not_found, pulled, name, ": there is no such folder here, and no model of that name was pulled; ",
-                "if it is one of the hub: heed pull ", name);
-  return pulled->folder;
+  if (pulled) return pulled->folder;
+  constexpr const char* kNeither = ": there is no such folder here, and no model of that name was pulled; ";
+  if (hub.repository.find('/') != std::string::npos) {
+    fail(ErrorKind::not_found, name, kNeither, "if it is one of the hub: heed pull ", name);
+  }
+  const auto whole = cache ? pulled_as(*cache, hub.repository) : std::vector<std::string>();
+  HEED_CHECK_AS(not_found, whole.empty(), name, kNeither, "there is ", join_or(whole), ": name it with its owner");
+  fail(ErrorKind::not_found, name, kNeither, "models of the hub are called owner/name: heed pull owner/", name);
 }
 
 std::string model_name(const fs::path& folder) {

@@ -242,7 +242,7 @@ const Task& classify_task() {
   static const Task task{.name = "classify",
                          .verb = "classify",
                          .summary = "classify texts, best label first: [{\"label\", \"score\"}, ...] per line",
-                         .example = "heed classify --model bert-tiny-toxicity \"what a lovely day\"",
+                         .example = "heed classify --model heed-demo/model \"my parcel is late\"",
                          .request = {{.name = "text_pair",
                                       .row = RowField::pair,
                                       .help = "second text, for models that judge pairs",
