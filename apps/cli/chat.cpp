@@ -111,7 +111,11 @@ int run(const Options& options) {
       conversation.clear();
     } else {
       try {
-        *message == "/retry" ? conversation.retry() : conversation.say(*message);
+        if (*message == "/retry") {
+          conversation.retry();
+        } else {
+          conversation.say(*message);
+        }
       } catch (const Error& error) {
         // A message that is too long, or that the template refuses, is not the end for who can write another one.
         const bool of_message = error.kind() == ErrorKind::invalid_argument || error.kind() == ErrorKind::bad_format;

@@ -21,7 +21,9 @@ using Ids = std::vector<std::int64_t>;
 
 class Activations : public Probe {
  public:
-  void on_tensor(const Tap& tap, const Tensor& value) override { seen[{tap.kind, tap.layer, tap.sequence, tap.head}] = value; }
+  void on_tensor(const Tap& tap, const Tensor& value) override {
+    seen[{tap.kind, tap.layer, tap.sequence, tap.head}] = value;
+  }
   bool wants(const Tap&) const override { return true; }
   const Tensor& at(Tap::Kind kind, std::int64_t layer, std::int64_t sequence = -1, std::int64_t head = -1) const {
     return seen.at({kind, layer, sequence, head});

@@ -146,7 +146,8 @@ std::vector<PublishedConfig> published_configs() {
           "rope_scaling": null, "rope_theta": 1000000, "sliding_window": null, "tie_word_embeddings": true,
           "torch_dtype": "bfloat16", "use_cache": true, "use_sliding_window": false, "vocab_size": 151936)"},
       {"gemma-2b", 2048, 18, 8192,
-       gemma + R"("architectures": ["GemmaForCausalLM"], "eos_token_id": 1, "hidden_act": "gelu", "hidden_activation": null,
+       gemma +
+           R"("architectures": ["GemmaForCausalLM"], "eos_token_id": 1, "hidden_act": "gelu", "hidden_activation": null,
           "hidden_size": 2048, "intermediate_size": 16384, "max_position_embeddings": 8192, "model_type": "gemma",
           "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1, "rope_scaling": null,
           "rope_theta": 10000.0, "vocab_size": 256000)"},
@@ -206,12 +207,10 @@ TEST(ModelConfig, FieldsOfPublishedDecodersAreKnown) {
 
 // Those that would change the result are refused where they say anything else.
 TEST(ModelConfig, FieldsOfPublishedDecodersThatWouldMatterAreRefused) {
-  const std::pair<const char*, const char*> fields[] = {{"qwen2", R"("use_mrope": true)"},
-                                                        {"phi3", R"("full_attn_mod": 2)"},
-                                                        {"phi3", R"("interpolate_factor": 4)"},
-                                                        {"phi3", R"("lm_head_bias": true)"},
-                                                        {"phi3", R"("mlp_bias": true)"},
-                                                        {"gpt2", R"("scale_attn_by_inverse_layer_idx": 1)"}};
+  const std::pair<const char*, const char*> fields[] = {
+      {"qwen2", R"("use_mrope": true)"},      {"phi3", R"("full_attn_mod": 2)"},
+      {"phi3", R"("interpolate_factor": 4)"}, {"phi3", R"("lm_head_bias": true)"},
+      {"phi3", R"("mlp_bias": true)"},        {"gpt2", R"("scale_attn_by_inverse_layer_idx": 1)"}};
   for (const auto& [type, field] : fields) {
     const std::string text = std::string(R"({"model_type": ")") + type + "\", " + field + "}";
     const std::string message = error_of(ErrorKind::bad_format, [&] { parse(text); });
@@ -319,8 +318,9 @@ TEST(PublishedDecoders, OtherTensorsAndBiasesThatMissAreStillErrors) {
   saved.write();
   std::string message = error_of(ErrorKind::bad_format, [&] { load_model(saved.folder.path()); });
   EXPECT_NE(message.find("missing transformer.h.1.attn.c_attn.bias"), std::string::npos) << message;
-  for (const char* name : {"transformer.h.0.attn.biases", "transformer.h.x.attn.bias", "transformer.h.0.mlp.bias",
-                           "transformer.h..attn.bias", "transformer.h.0.attn.bias.more", "x.transformer.h.0.attn.bias"}) {
+  for (const char* name :
+       {"transformer.h.0.attn.biases", "transformer.h.x.attn.bias", "transformer.h.0.mlp.bias",
+        "transformer.h..attn.bias", "transformer.h.0.attn.bias.more", "x.transformer.h.0.attn.bias"}) {
     saved.tensors = all;
     saved.tensors.emplace(name, Tensor::zeros({4}));
     saved.write();

@@ -102,6 +102,8 @@ TEST_F(StoriesTest, ACompletionsScoreIsWhatItAddsToItsPrompts) {
       EXPECT_EQ(found["tokens"].get<int>(), both["tokens"].get<int>() - first["tokens"].get<int>());
     }
   }
+  const double found = score({{"prompt", "Lily"}, {"completion", " ran."}})["log_probability"];
+  EXPECT_EQ(score({{"completion", " ran."}, {"text", "Lily"}})["log_probability"].get<double>(), found);
   const std::string three = test::error_of(ErrorKind::bad_format, [&] {
     score({{"prompt", "a"}, {"completion", "b"}, {"text", "c"}});
   });

@@ -40,8 +40,7 @@ TEST_P(PublishedTexts, TheGreedyTextOfLlama2C) {
   const NoGrad no_grad;
   for (const auto storage : {LoadOptions::Storage::f32, LoadOptions::Storage::as_stored}) {
     const auto model = load_model(folder_, {.storage = storage});
-    const auto results =
-        generate(*model, {start}, {.max_new_tokens = std::ssize(ids) - std::ssize(start)});
+    const auto results = generate(*model, {start}, {.max_new_tokens = std::ssize(ids) - std::ssize(start)});
     Ids written = start;
     std::ranges::copy(results[0].generations[0].ids(), std::back_inserter(written));
     EXPECT_EQ(written, ids);

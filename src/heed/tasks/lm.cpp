@@ -322,7 +322,7 @@ const Task& lm_task() {
                    .row = RowField::text,
                    .help = "what the texts follow: they alone count, each given the prompt",
                    .optional = true},
-                  {.name = "completion", .row = RowField::text, .help = "text after the prompt", .optional = true},
+                  {.name = "completion", .row = RowField::pair, .help = "what follows the prompt", .optional = true},
                   {.name = "text", .row = RowField::text, .help = "texts to score", .optional = true}},
       .supports = [](const Model& model) { return model.head() == HeadKind::causal_lm; },
       .options = option_list<LmOptions>(),
