@@ -27,7 +27,7 @@ void write_folder(const fs::path& folder, DType storage) {
   save_model(model, folder);
   if (storage == DType::f32) return;
   TensorMap tensors;
-  for (const auto& [name, tensor] : TensorFiles(folder).tensors()) tensors.emplace(name, tensor.to(storage));
+  for (const auto& [name, tensor] : TensorFiles(folder).tensors()) tensors.emplace(name, tensor.detached_to(storage));
   save_safetensors(folder / "model.safetensors", tensors);
 }
 

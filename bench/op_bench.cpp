@@ -24,7 +24,7 @@ void run_op(benchmark::State& state, const testing::OpCase& c, int threads, bool
   std::vector<Tensor> inputs;
   for (const Tensor& input : make_inputs(c)) {
     const bool value = input.dtype() == DType::f64;
-    inputs.push_back(value ? input.to(DType::f32) : input);
+    inputs.push_back(value ? input.detached_to(DType::f32) : input);
     if (value && with_backward) inputs.back().set_requires_grad();
   }
   const Tensor output = c.run(inputs).detach();

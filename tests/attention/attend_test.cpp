@@ -17,7 +17,7 @@ namespace {
 AttentionInput self_attention(std::int64_t heads, std::int64_t width, std::vector<std::int64_t> lengths) {
   const Offsets offsets{std::span<const std::int64_t>(lengths)};
   const Shape shape{offsets.tokens(), heads, width};
-  auto values = [&](const char* name) { return testing::values(name, shape).to(DType::f32); };
+  auto values = [&](const char* name) { return testing::values(name, shape).detached_to(DType::f32); };
   return {.q = values("q"), .k = values("k"), .v = values("v"), .queries = offsets, .keys = offsets};
 }
 
@@ -45,22 +45,23 @@ TEST(Attend, SummariesMatchTheRows) {
 
 TEST(Attend, FusedProjectionsGiveTheSameBits) {
   const Offsets offsets{4, 3};
-  const Tensor qkv = testing::values("qkv", {7, 4 * 5}).to(DType::f32).set_requires_grad();  // 2 query, 1 key head
+  const Tensor qkv =
+      testing::values("qkv", {7, 4 * 5}).detached_to(DType::f32).set_requires_grad();  // 2 query, 1 key head
   auto part = [&](std::int64_t first, std::int64_t heads) {
-    return qkv.detach().view({7, heads, 5}, {20, 5, 1}, first * 5).clone().set_requires_grad();
+    return qkv.detach().detached_view({7, heads, 5}, {20, 5, 1}, first * 5).detached_clone().set_requires_grad();
   };
   const AttentionInput apart{
       .q = part(0, 2), .k = part(2, 1), .v = part(3, 1), .queries = offsets, .keys = offsets, .mask = Mask::causal()};
   const Tensor expected = attend(apart);
   const Tensor fused = attend_fused(qkv, 2, 1, {.queries = offsets, .keys = offsets, .mask = Mask::causal()});
   EXPECT_TRUE(same_bits(fused.detach(), expected.detach()));
-  const Tensor up = testing::values("up", expected.shape()).to(DType::f32);
+  const Tensor up = testing::values("up", expected.shape()).detached_to(DType::f32);
   backward(expected, up);
   backward(fused, up);
   const Tensor d = qkv.grad();
-  EXPECT_TRUE(same_bits(d.view({7, 2, 5}, {20, 5, 1}, 0), apart.q.grad()));
-  EXPECT_TRUE(same_bits(d.view({7, 1, 5}, {20, 5, 1}, 10), apart.k.grad()));
-  EXPECT_TRUE(same_bits(d.view({7, 1, 5}, {20, 5, 1}, 15), apart.v.grad()));
+  EXPECT_TRUE(same_bits(d.detached_view({7, 2, 5}, {20, 5, 1}, 0), apart.q.grad()));
+  EXPECT_TRUE(same_bits(d.detached_view({7, 1, 5}, {20, 5, 1}, 10), apart.k.grad()));
+  EXPECT_TRUE(same_bits(d.detached_view({7, 1, 5}, {20, 5, 1}, 15), apart.v.grad()));
 }
 
 TEST(Attend, BucketsAreThoseOfT5) {

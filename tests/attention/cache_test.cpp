@@ -169,7 +169,8 @@ TYPED_TEST_SUITE(KeyValueCacheOf, Floats);
 TYPED_TEST(KeyValueCacheOf, HoldsWhatWasAppended) {
   constexpr DType dtype = kDTypeOf<TypeParam>;
   constexpr std::int64_t kTokens = 420;
-  const Tensor keys = values("k", {kTokens, 3, 5}).to(dtype), values_ = values("v", {kTokens, 3, 19}).to(dtype);
+  const Tensor keys = values("k", {kTokens, 3, 5}).detached_to(dtype),
+               values_ = values("v", {kTokens, 3, 19}).detached_to(dtype);
   for (std::int64_t chunk : {1, 3, 16, 17, 100, 192, 193, 420}) {
     KeyValueCache cache(3, 5, 19, dtype);
     cache.add_sequences(2);
@@ -216,8 +217,8 @@ TYPED_TEST(KeyValueCacheOf, GivesTheBitsOfTensorsAndTheirDefinition) {
   const std::vector<std::int64_t> lengths = {400, 3, 193, 0};
   const Offsets keys{std::span<const std::int64_t>(lengths)}, queries{5, 2, 60, 0};
   KeyValueCache cache(2, 6, 10, dtype);
-  cache.append(values("k", {596, 2, 6}).to(dtype), values("v", {596, 2, 10}).to(dtype), keys);
-  const Tensor q = values("q", {67, 4, 6}).to(dtype), table = values("table", {9, 6}).to(dtype);
+  cache.append(values("k", {596, 2, 6}).detached_to(dtype), values("v", {596, 2, 10}).detached_to(dtype), keys);
+  const Tensor q = values("q", {67, 4, 6}).detached_to(dtype), table = values("table", {9, 6}).detached_to(dtype);
   const AttentionInput plain{.q = q, .k = cache.keys(), .v = cache.values(), .queries = queries, .keys = keys};
   const auto with = [&](const std::function<void(AttentionInput&)>& change) {
     AttentionInput in = plain;
@@ -234,14 +235,14 @@ TYPED_TEST(KeyValueCacheOf, GivesTheBitsOfTensorsAndTheirDefinition) {
         in.terms = {alibi_term(), soft_cap_term(3)};
       }),
       with([&](AttentionInput& in) {
-        in.terms = {bucket_bias_term(values("b", {8, 4}).to(dtype))};
+        in.terms = {bucket_bias_term(values("b", {8, 4}).detached_to(dtype))};
       }),
       with([&](AttentionInput& in) { in.terms = {relative_key_term(q, table)}; }),
       with([&](AttentionInput& in) { in.terms = {relative_query_term(in.k, table)}; }),
       with([&](AttentionInput& in) {
-        in.relative_values = values("r", {5, 10}).to(dtype);
+        in.relative_values = values("r", {5, 10}).detached_to(dtype);
       }),
-      with([&](AttentionInput& in) { in.additive = AdditiveScore{values("w", {6}).to(dtype)}; }),
+      with([&](AttentionInput& in) { in.additive = AdditiveScore{values("w", {6}).detached_to(dtype)}; }),
       with([](AttentionInput& in) {
         in.dropout = AttentionDropout{0.3, {1, 2}};
       }),

@@ -41,7 +41,7 @@ TEST(Errata, E01_WeightsAreAMatrix) {
   // One vector for all queries would be another thing: every query has its own row ...
   EXPECT_GT(difference(a.detached_slice(0, 0, 1), a.detached_slice(0, 1, 2)), kDifferent);
   // ... which no other query changes.
-  Tensor changed = q.clone();
+  Tensor changed = q.detached_clone();
   changed.mutable_data<double>()[4] += 1;
   const Tensor b = weights(one_head(changed, k, v));
   EXPECT_EQ(difference(a.detached_slice(0, 0, 1), b.detached_slice(0, 0, 1)), 0);
@@ -142,7 +142,7 @@ TEST(Errata, E12_TheDotProductHasBothLengths) {
   EXPECT_NEAR(score, 2 * 3 * std::cos(kAngle), kEqual);
   EXPECT_GT(std::abs(score - 2 * 2 * std::cos(kAngle)), kDifferent);
   // proj_k(q) = (q.k / |k|^2) k is not q.
-  const Tensor projection = scale(k.detached_slice(0, 0, 1).clone(), score / 9);
+  const Tensor projection = scale(k.detached_slice(0, 0, 1).detached_clone(), score / 9);
   EXPECT_NEAR(std::hypot(projection.at({0, 0}), projection.at({0, 1})), 2 * std::cos(kAngle), kEqual);
   EXPECT_GT(difference(projection, q), kDifferent);
 }
@@ -186,7 +186,7 @@ Cost cost(std::int64_t tokens, std::int64_t heads, std::int64_t width) {
     double operator()(double score, const ScorePosition&) const { return ++count, score; }
     double derivative(double, const ScorePosition&) const { return 1; }
   };
-  const Tensor x = testing::values("x", {tokens, heads, width}).to(DType::f32);
+  const Tensor x = testing::values("x", {tokens, heads, width}).detached_to(DType::f32);
   AttentionInput in{.q = x, .k = x, .v = x, .queries = {tokens}, .keys = {tokens}};
   pool_reset_peak();
   const auto before = pool_stats().in_use_bytes;
@@ -284,7 +284,7 @@ TEST(Errata, E27_SinusoidsAreAbsolute) {
   }
   // ... but added to tokens they make the same tokens elsewhere attend otherwise.
   auto added = [&](std::int64_t start) {
-    const Tensor y = add(x, codes.detached_slice(0, start, start + 6).clone());
+    const Tensor y = add(x, codes.detached_slice(0, start, start + 6).detached_clone());
     return weights(one_head(y, y, y));
   };
   EXPECT_GT(difference(added(0), added(kShift)), kDifferent);
@@ -353,8 +353,8 @@ TEST(Errata, E32_ShapesOfWeightsAndOutput) {
   // The same X, but W_Q and W_K differ: with Q = K scores were symmetric.
   const Tensor x = matrix("x", 4, 6), w_q = matrix("w_q", 6, 4), w_k = matrix("w_k", 6, 4);
   const Tensor apart = scores(matmul(x, w_q), matmul(x, w_k)), same = scores(matmul(x, w_q), matmul(x, w_q));
-  EXPECT_LT(difference(same, transposed(same).clone()), kEqual);
-  EXPECT_GT(difference(apart, transposed(apart).clone()), kDifferent);
+  EXPECT_LT(difference(same, transposed(same).detached_clone()), kEqual);
+  EXPECT_GT(difference(apart, transposed(apart).detached_clone()), kDifferent);
 }
 
 TEST(Errata, E37_TenTokensHaveTenByTenScores) {

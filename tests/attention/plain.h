@@ -42,7 +42,7 @@ inline Tensor weights(const AttentionInput& input) {
 // The largest absolute difference; infinite for different shapes, which no test takes for equal.
 inline double difference(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape()) return std::numeric_limits<double>::infinity();
-  const auto x = a.to(DType::f64).to_vector<double>(), y = b.to(DType::f64).to_vector<double>();
+  const auto x = a.detached_to(DType::f64).to_vector<double>(), y = b.detached_to(DType::f64).to_vector<double>();
   double largest = 0;
   for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - y[i]));
   return largest;

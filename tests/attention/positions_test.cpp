@@ -24,7 +24,7 @@ TEST(Positions, SinusoidalFollowsTheFormula) {
         ASSERT_NEAR(exact.at({p, 2 * i + 1}), std::cos(angle), 1e-11) << p << ' ' << i;
       }
     }
-    EXPECT_TRUE(same_bits(table, exact.to(DType::f32)));  // rounded once
+    EXPECT_TRUE(same_bits(table, exact.detached_to(DType::f32)));  // rounded once
   }
 }
 
@@ -40,7 +40,7 @@ TEST(Positions, APrefixOfALongerTableIsTheTable) {
   const Tensor longer = sinusoidal_positions(600, 48);
   for (int threads : {1, 3}) {
     ThreadLimit limit(threads);
-    EXPECT_TRUE(same_bits(sinusoidal_positions(37, 48), longer.detached_slice(0, 0, 37).clone()));
+    EXPECT_TRUE(same_bits(sinusoidal_positions(37, 48), longer.detached_slice(0, 0, 37).detached_clone()));
   }
 }
 

@@ -17,7 +17,7 @@ namespace heed {
 namespace {
 
 Tensor tokens(const char* name, std::int64_t count) {
-  return testing::values(name, {count, 1, 4}).to(DType::f32);
+  return testing::values(name, {count, 1, 4}).detached_to(DType::f32);
 }
 
 AttentionInput self_attention(std::int64_t count) {
@@ -32,7 +32,7 @@ TEST(RelativeValues, HoldsNoMatrixOfAllWeights) {
   constexpr std::int64_t kTokens = 2048;
   ThreadLimit threads(2);
   AttentionInput in = self_attention(kTokens);
-  in.relative_values = testing::values("table", {9, 4}).to(DType::f32).set_requires_grad();
+  in.relative_values = testing::values("table", {9, 4}).detached_to(DType::f32).set_requires_grad();
   in.q.set_requires_grad();
   in.v.set_requires_grad();
   in.dropout = AttentionDropout{0.2, {1, 2}};

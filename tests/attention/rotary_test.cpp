@@ -27,7 +27,7 @@ TEST(Rotary, ProductsDependOnTheDistanceAlone) {
 }
 
 TEST(Rotary, ATableOfAllPositionsGivesTheSameBits) {
-  const Tensor x = testing::values("x", {3, 2, 6}).to(DType::f32);
+  const Tensor x = testing::values("x", {3, 2, 6}).detached_to(DType::f32);
   const Tensor ids = positions({4, 0, 4});
   const RotaryTable all = rotary_table(positions({0, 1, 2, 3, 4}), 6, {}, DType::f32);
   const RotaryTable picked = {take_rows(all.cosines, ids), take_rows(all.sines, ids)};
@@ -48,7 +48,7 @@ TEST(Rotary, BadInputIsRefused) {
   EXPECT_THROW(rotary(Tensor::zeros({2, 1, 5}), positions({0, 1})), Error);
   EXPECT_THROW(rotary(Tensor::zeros({2, 6}), positions({0, 1})), Error);
   RotaryTable table = rotary_table(positions({0, 1}), 6, {}, DType::f32);
-  EXPECT_THROW(rotary(x.to(DType::f64), table, RotaryLayout::half), Error);
+  EXPECT_THROW(rotary(x.detached_to(DType::f64), table, RotaryLayout::half), Error);
   table.cosines.set_requires_grad();
   EXPECT_THROW(rotary(x, table, RotaryLayout::half), Error);
 }

@@ -67,7 +67,7 @@ class TorchCases {
   }
 
   static Tensor f32(const std::string& name, const Shape& shape, double scale = 1) {
-    return testing::values(name, shape, scale).to(DType::f32);
+    return testing::values(name, shape, scale).detached_to(DType::f32);
   }
 
   std::vector<test::TorchComparison> comparisons;

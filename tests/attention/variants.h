@@ -32,7 +32,7 @@ inline void PrintTo(const Variant& variant, std::ostream* out) {
 }
 
 inline std::vector<Variant> variants() {
-  const Tensor table = values("table", {32, 4}).to(DType::f32);
+  const Tensor table = values("table", {32, 4}).detached_to(DType::f32);
   const BucketOptions past{.bidirectional = false};
   return {{"heads", 4, 4},
           {"grouped", 4, 2},
@@ -70,7 +70,7 @@ struct Tokens {
 
 inline Tokens make_tokens(const Variant& variant, const std::string& name, std::int64_t length) {
   auto random = [&](const char* part, std::int64_t heads) {
-    return values(name + part, {length, heads, kWidth}).to(DType::f32);
+    return values(name + part, {length, heads, kWidth}).detached_to(DType::f32);
   };
   return {random("q", variant.heads), random("k", variant.key_heads), random("v", variant.key_heads)};
 }
@@ -96,7 +96,7 @@ inline AttentionInput input_of(const Variant& variant, const std::vector<Tokens>
                     .keys = offsets_of(batch),
                     .mask = variant.mask,
                     .terms = variant.terms};
-  if (variant.additive) in.additive = AdditiveScore{values("w", {kWidth}).to(DType::f32)};
+  if (variant.additive) in.additive = AdditiveScore{values("w", {kWidth}).detached_to(DType::f32)};
   if (variant.turns) {
     std::vector<std::int64_t> positions;
     for (const Tokens& tokens : batch) {

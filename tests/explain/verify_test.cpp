@@ -86,7 +86,7 @@ TEST_F(Verify, AllTensorsOfPyTorchAgree) {
 }
 
 TEST_F(Verify, AChangedElementIsFoundAndNamed) {
-  Tensor changed = tensors_.at("attentions.1").clone();
+  Tensor changed = tensors_.at("attentions.1").detached_clone();
   changed.mutable_data<float>()[(2 * changed.size(2) + 3) * changed.size(3) + 1] += 0.01f;
   tensors_["attentions.1"] = changed;
   const Verification verification = run();
@@ -101,7 +101,7 @@ TEST_F(Verify, AChangedElementIsFoundAndNamed) {
 
 TEST_F(Verify, AChangedWeightShowsInTheLayerThatHasIt) {
   TensorMap weights = SafetensorsFile(model_ / "model.safetensors").tensors();
-  Tensor changed = weights.at("bert.encoder.layer.1.attention.self.key.weight").clone();
+  Tensor changed = weights.at("bert.encoder.layer.1.attention.self.key.weight").detached_clone();
   for (int i = 0; i < 8; ++i) changed.mutable_data<float>()[i * 33] += 0.5f;
   weights["bert.encoder.layer.1.attention.self.key.weight"] = changed;
   save_safetensors(model_ / "model.safetensors", weights);
@@ -129,8 +129,8 @@ TEST_F(Verify, PaddingAndTheBatchAxisDoNotMatter) {
     Tensor bare = tensor.detached_reshape(Shape(tensor.shape().sizes().subspan(1)));
     const bool square = name.starts_with("attentions");
     for (int axis = square ? 1 : 0; axis < (square ? 3 : 1); ++axis) {
-      const std::vector<Tensor> parts = {bare.to(DType::f32), Tensor::zeros(bare.shape().with(axis, 2))};
-      bare = concat(parts, axis).to(tensor.dtype());
+      const std::vector<Tensor> parts = {bare.detached_to(DType::f32), Tensor::zeros(bare.shape().with(axis, 2))};
+      bare = concat(parts, axis).detached_to(tensor.dtype());
     }
     tensor = bare;
   }
@@ -141,14 +141,14 @@ TEST_F(Verify, PaddingAndTheBatchAxisDoNotMatter) {
 
 TEST_F(Verify, HalfPrecisionDumpsHaveALargerTolerance) {
   for (auto& [name, tensor] : tensors_) {
-    if (tensor.dtype() == DType::f32) tensor = tensor.to(DType::f16);
+    if (tensor.dtype() == DType::f32) tensor = tensor.detached_to(DType::f16);
   }
   EXPECT_EQ(first_difference(), "none");
   EXPECT_EQ(run(1e-5).first_difference()->name, "hidden_states.0");
 }
 
 TEST_F(Verify, NotANumberIsADifference) {
-  Tensor changed = tensors_.at("logits").clone();
+  Tensor changed = tensors_.at("logits").detached_clone();
   changed.mutable_data<float>()[1] = NAN;
   tensors_["logits"] = changed;
   EXPECT_EQ(first_difference(), "logits");

@@ -38,11 +38,11 @@ TensorMap tensors_of_every_type() {
     Tensor values = Tensor::empty({3, 5}, DType::f32);
     for (int i = 0; i < 15; ++i) values.mutable_data<float>()[i] = static_cast<float>(i) * 1.25f - 7;
     const std::string name(to_string(dtype));
-    tensors[name + ".matrix"] = values.to(dtype);
-    tensors[name + ".odd"] = values.to(dtype).detached_reshape({15}).detached_slice(0, 0, 3).clone();
+    tensors[name + ".matrix"] = values.detached_to(dtype);
+    tensors[name + ".odd"] = values.detached_to(dtype).detached_reshape({15}).detached_slice(0, 0, 3).detached_clone();
     tensors[name + ".scalar"] = Tensor::full({}, -2, dtype);
     tensors[name + ".empty"] = Tensor::zeros({4, 0, 2}, dtype);
-    tensors[name + ".transposed"] = values.to(dtype).detached_transpose(0, 1);
+    tensors[name + ".transposed"] = values.detached_to(dtype).detached_transpose(0, 1);
   }
   return tensors;
 }
@@ -190,7 +190,7 @@ TEST(Safetensors, OtherIntegersAreWidened) {
     const SafetensorsFile file(folder.write("x", file_text(header, c.bytes)));
     EXPECT_EQ(file.info("a").dtype, c.dtype);
     EXPECT_EQ(file.tensor("a").dtype(), c.result) << c.dtype;
-    EXPECT_EQ(file.tensor("a").to(DType::f64).to_vector<double>(), c.values) << c.dtype;
+    EXPECT_EQ(file.tensor("a").detached_to(DType::f64).to_vector<double>(), c.values) << c.dtype;
   }
   const auto one = [](const std::string& dtype, const std::string& bytes) {
     return file_text(

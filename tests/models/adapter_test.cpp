@@ -89,7 +89,7 @@ void write(const Family& family, const fs::path& folder) {
 }
 
 std::vector<std::vector<double>> matrix(const Tensor& tensor) {
-  const auto flat = tensor.to(DType::f32).to_vector<float>();
+  const auto flat = tensor.detached_to(DType::f32).to_vector<float>();
   const auto columns = static_cast<std::size_t>(tensor.size(1));
   std::vector<std::vector<double>> rows(flat.size() / columns);
   for (std::size_t i = 0; i < flat.size(); ++i) rows[i / columns].push_back(static_cast<double>(flat[i]));
@@ -106,7 +106,7 @@ TensorMap merged_by_definition(const fs::path& base, const fs::path& adapter, do
     const std::string module = name.substr(prefix.size(), name.size() - prefix.size() - a_end.size());
     const auto a = matrix(changes.tensor(name)), b = matrix(changes.tensor(prefix + module + ".lora_B.weight"));
     Tensor& weight = weights.at(module + ".weight");
-    weight = weight.to(DType::f32).clone();
+    weight = weight.detached_to(DType::f32).detached_clone();
     auto* values = weight.mutable_data<float>();
     const std::size_t out = b.size(), in = a[0].size();
     EXPECT_EQ(weight.shape(), transposed ? Shape({static_cast<std::int64_t>(in), static_cast<std::int64_t>(out)})
@@ -126,7 +126,7 @@ TensorMap merged_by_definition(const fs::path& base, const fs::path& adapter, do
 void expect_near(const TensorMap& found, const TensorMap& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
   for (const auto& [name, tensor] : expected) {
-    const auto mine = found.at(name).to_vector<float>(), theirs = tensor.to(DType::f32).to_vector<float>();
+    const auto mine = found.at(name).to_vector<float>(), theirs = tensor.detached_to(DType::f32).to_vector<float>();
     ASSERT_EQ(mine.size(), theirs.size()) << name;
     for (std::size_t i = 0; i < mine.size(); ++i) ASSERT_NEAR(mine[i], theirs[i], tolerance) << name << " " << i;
   }
@@ -214,8 +214,8 @@ class PeftFolder : public testing::Test {
   void add(const std::string& module, std::int64_t rank, std::int64_t in, std::int64_t out) {
     Tensor a = Tensor::empty({rank, in}), b = Tensor::empty({out, rank});
     fill(a, 2 * tensors_.size() + 1), fill(b, 2 * tensors_.size() + 2);
-    tensors_["base_model.model." + module + ".lora_A.weight"] = a.to(DType::f16);
-    tensors_["base_model.model." + module + ".lora_B.weight"] = b.to(DType::f16);
+    tensors_["base_model.model." + module + ".lora_A.weight"] = a.detached_to(DType::f16);
+    tensors_["base_model.model." + module + ".lora_B.weight"] = b.detached_to(DType::f16);
   }
   fs::path adapter() const {
     fs::create_directories(folder_.path() / "adapter");

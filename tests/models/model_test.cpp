@@ -49,7 +49,7 @@ Inputs input_of(const Ids& lengths, std::int64_t first = 0) {
 }
 
 Inputs only(const Inputs& input, std::int64_t sequence) {
-  return {.ids = Packed(input.ids.sequence(sequence).clone(), Offsets({input.ids.offsets.length(sequence)}))};
+  return {.ids = Packed(input.ids.sequence(sequence).detached_clone(), Offsets({input.ids.offsets.length(sequence)}))};
 }
 
 TEST(Model, SameBitsAloneInABatchAndWithTwoThreads) {
@@ -220,7 +220,7 @@ struct Spoiled {
     save_model(model, folder.path());
     config = parse_json(read_file(folder.path() / "config.json", 1 << 20), "config.json");
     tensors = TensorFiles(folder.path()).tensors();
-    for (auto& [name, tensor] : tensors) tensor = tensor.clone();
+    for (auto& [name, tensor] : tensors) tensor = tensor.detached_clone();
   }
   std::string error() {
     folder.write("config.json", config.dump());

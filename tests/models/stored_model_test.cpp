@@ -54,7 +54,7 @@ Model make_model(const Case& wanted) {
 // The folder's tensors in another type. A name of that length decides where in the file the bytes begin.
 void rewrite(const std::filesystem::path& folder, DType dtype, std::size_t name_length = 1) {
   TensorMap tensors;
-  for (const auto& [name, tensor] : TensorFiles(folder).tensors()) tensors.emplace(name, tensor.to(dtype));
+  for (const auto& [name, tensor] : TensorFiles(folder).tensors()) tensors.emplace(name, tensor.detached_to(dtype));
   save_safetensors(folder / "model.safetensors", tensors, {{"x", std::string(name_length, 'x')}});
 }
 

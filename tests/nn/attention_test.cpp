@@ -117,7 +117,7 @@ TEST(MultiHeadAttention, WeightDropoutIsForTrainingAndRepeatsItself) {
       EXPECT_TRUE(same_bits(dropping.forward(x, {}, Context::training(1, 1)), step_1));
     }
     // The first sequence drops the same weights whatever follows it.
-    const Packed alone(x.values.detached_slice(0, 0, 15).clone(), {15});
+    const Packed alone(x.values.detached_slice(0, 0, 15).detached_clone(), {15});
     EXPECT_TRUE(same_bits(dropping.forward(alone, {}, Context::training(1, 1)), step_1.detached_slice(0, 0, 15)));
   }
 }

@@ -61,7 +61,7 @@ Tensor input() {
 }
 
 Tensor changed(const Tensor& x, std::int64_t row) {
-  Tensor y = x.clone();
+  Tensor y = x.detached_clone();
   for (std::int64_t c = 0; c < x.size(1); ++c) y.mutable_data<double>()[row * x.size(1) + c] += 1 + 0.1 * double(c);
   return y;
 }

@@ -122,7 +122,7 @@ TEST(NonLocalBlock, ASequenceDoesNotDependOnItsBatchOrThreads) {
     const Tensor together = block.forward(batch, Context());
     ThreadLimit limit(3);
     for (std::int64_t i = 0; i < 3; ++i) {
-      const Packed alone(batch.sequence(i).clone(), {batch.offsets.length(i)});
+      const Packed alone(batch.sequence(i).detached_clone(), {batch.offsets.length(i)});
       EXPECT_TRUE(same_bits(block.forward(alone, Context()),
                             together.detached_slice(0, batch.offsets.begin(i), batch.offsets.end(i))));
     }

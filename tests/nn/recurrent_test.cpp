@@ -17,7 +17,7 @@ namespace {
 Tensor values(std::uint64_t stream, const Shape& shape, DType dtype = DType::f32) {
   std::vector<double> draws;
   for (std::int64_t i = 0; i < shape.count(); ++i) draws.push_back(normal(3, stream, static_cast<std::uint64_t>(i)));
-  return Tensor::from(draws, shape).to(dtype);
+  return Tensor::from(draws, shape).detached_to(dtype);
 }
 
 std::unique_ptr<RecurrentStack> make(bool gru, std::int64_t in, std::int64_t width, const RecurrentOptions& options) {
@@ -58,7 +58,7 @@ TEST(Recurrent, ASequenceHasTheSameBitsAloneAndInABatch) {
     EXPECT_EQ(all.values.shape(), Shape({offsets.tokens(), 38}));
     for (std::int64_t i = 0; i < offsets.sequences(); ++i) {
       const Packed alone = stack->forward(Packed(Packed(x, offsets).sequence(i), {offsets.length(i)}), {});
-      EXPECT_TRUE(same_bits(alone.values, all.sequence(i).clone())) << "sequence " << i;
+      EXPECT_TRUE(same_bits(alone.values, all.sequence(i).detached_clone())) << "sequence " << i;
     }
   }
 }
@@ -124,7 +124,7 @@ test::TorchComparison compare(bool gru, DType dtype, const RecurrentOptions& opt
   const auto stack = make(gru, kIn, kWidth, options);
   Tensor x = values(6, {offsets.tokens(), kIn}, dtype).set_requires_grad();
   for (const auto& [name, parameter] : named_parameters(*stack)) {
-    *parameter = parameter->detach().to(dtype).set_requires_grad();
+    *parameter = parameter->detach().detached_to(dtype).set_requires_grad();
   }
   const Tensor y = stack->forward(Packed(x, offsets), {}).values;
   const Tensor upstream = values(7, y.shape(), dtype);

@@ -160,7 +160,7 @@ TEST(Stack, RecomputingChangesNoGradient) {
     }
     std::vector<Tensor> found = {x.grad(), read.grad()};
     for (const auto& [name, parameter] : named_parameters(stack)) {
-      found.push_back(parameter->grad().clone());
+      found.push_back(parameter->grad().detached_clone());
       parameter->clear_grad();
     }
     return found;
@@ -223,7 +223,7 @@ TEST(Stack, ADecoderDoesNotSeeTheFuture) {
   const StackCall causal{.attention = {.mask = Mask::causal()}};
   Tensor x = noise("x", {9, 8});
   const Tensor before = decoder.forward(Packed(x, {9}), causal, Context());
-  Tensor changed = x.clone();
+  Tensor changed = x.detached_clone();
   for (std::int64_t i = 5 * 8; i < 9 * 8; ++i) changed.mutable_data<float>()[i] += 1;
   const Tensor after = decoder.forward(Packed(changed, {9}), causal, Context());
   EXPECT_TRUE(same_bits(before.detached_slice(0, 0, 5), after.detached_slice(0, 0, 5)));

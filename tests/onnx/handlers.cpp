@@ -35,7 +35,7 @@ Tensor shaped_like(const Tensor& x, const Shape& shape) {
 
 // Mean and 1 / standard deviation of each row, by the formula: heed's operator keeps them to itself.
 std::vector<Tensor> row_statistics(const Tensor& x, int axis, double epsilon) {
-  const Tensor rows = rows_from(x, axis).to(DType::f64).detached_contiguous();
+  const Tensor rows = rows_from(x, axis).detached_to(DType::f64).detached_contiguous();
   const std::int64_t width = rows.size(1);
   Shape shape = x.shape();
   for (int a = shape.normalize_axis(axis); a < shape.rank(); ++a) shape = shape.with(a, 1);

@@ -36,7 +36,7 @@ Node read_node(const SafetensorsFile& file) {
   node.outputs = names_of(file, "node_outputs");
   for (const std::string& name : names_of(file, "node_inputs")) {
     Tensor input = name.empty() ? Tensor() : file.tensor("in." + name);
-    if (input.defined() && input.dtype() == DType::f16) input = input.to(DType::f32);
+    if (input.defined() && input.dtype() == DType::f16) input = input.detached_to(DType::f32);
     node.inputs.push_back(input);
   }
   return node;
@@ -53,7 +53,8 @@ void expect_output(const std::string& name, const Tensor& actual, const Tensor& 
       << name << " is " << actual.shape() << ", expected " << expected.shape();
   constexpr double kRelative = 1e-3;
   const double absolute = expected.dtype() == DType::f16 ? 1e-3 : 1e-6;
-  const auto found = actual.to(DType::f64).to_vector<double>(), wanted = expected.to(DType::f64).to_vector<double>();
+  const auto found = actual.detached_to(DType::f64).to_vector<double>(),
+             wanted = expected.detached_to(DType::f64).to_vector<double>();
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (std::isnan(wanted[i]) || std::isinf(wanted[i])) {
       const bool same = std::isnan(wanted[i]) ? std::isnan(found[i]) : found[i] == wanted[i];

@@ -85,20 +85,21 @@ void add_pairwise(std::vector<OpCase>& cases, const Shape& shape, Reduction redu
            },
        .rows = rows});
   const Tensor targets = generate(shape, [](std::int64_t i) { return i % 3 == 0 ? 1.0 : i % 3 == 1 ? 0.0 : 0.3; });
-  cases.push_back({.op = "binary_cross_entropy",
-                   .name = name,
-                   .inputs = {value_input("logits", shape, 3)},
-                   .run = [=](Inputs in) { return binary_cross_entropy(in[0], targets.to(in[0].dtype()), reduction); },
-                   .reference =
-                       [=](Inputs in) {
-                         const std::vector<Tensor> both = {in[0], targets};
-                         return shaped(reduce(losses(both,
-                                                     [](double z, double t) {
-                                                       const double p = 1 / (1 + std::exp(-z));
-                                                       return -t * std::log(p) - (1 - t) * std::log(1 - p);
-                                                     }),
-                                              reduction, count));
-                       }});
+  cases.push_back(
+      {.op = "binary_cross_entropy",
+       .name = name,
+       .inputs = {value_input("logits", shape, 3)},
+       .run = [=](Inputs in) { return binary_cross_entropy(in[0], targets.detached_to(in[0].dtype()), reduction); },
+       .reference =
+           [=](Inputs in) {
+             const std::vector<Tensor> both = {in[0], targets};
+             return shaped(reduce(losses(both,
+                                         [](double z, double t) {
+                                           const double p = 1 / (1 + std::exp(-z));
+                                           return -t * std::log(p) - (1 - t) * std::log(1 - p);
+                                         }),
+                                  reduction, count));
+           }});
 }
 
 }  // namespace

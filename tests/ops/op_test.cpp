@@ -21,21 +21,22 @@ bool is_float(const Tensor& x) {
 
 std::vector<Tensor> converted(Inputs inputs, DType dtype) {
   std::vector<Tensor> result;
-  for (const Tensor& input : inputs) result.push_back(is_float(input) ? input.to(dtype).clone() : input);
+  for (const Tensor& input : inputs)
+    result.push_back(is_float(input) ? input.detached_to(dtype).detached_clone() : input);
   return result;
 }
 
 // The same values behind other strides: stored with the last two axes swapped (or every second element of a row).
 Tensor strided(const Tensor& x) {
-  if (x.rank() >= 2) return x.detached_transpose(-1, -2).clone().detached_transpose(-1, -2);
+  if (x.rank() >= 2) return x.detached_transpose(-1, -2).detached_clone().detached_transpose(-1, -2);
   if (x.rank() == 0) return x;
   const Tensor column = x.detached_reshape({x.size(0), 1});
-  return concat(std::vector<Tensor>{column, column}, 1).view(x.shape(), {2}, 0);
+  return concat(std::vector<Tensor>{column, column}, 1).detached_view(x.shape(), {2}, 0);
 }
 
 double largest(const Tensor& x) {
   double most = 0;
-  for (double value : x.to(DType::f64).to_vector<double>()) {
+  for (double value : x.detached_to(DType::f64).to_vector<double>()) {
     if (std::isfinite(value)) most = std::max(most, std::abs(value));
   }
   return most;
@@ -43,14 +44,14 @@ double largest(const Tensor& x) {
 
 void expect_close(const Tensor& actual, const Tensor& expected, double tolerance) {
   ASSERT_EQ(actual.shape(), expected.shape());
-  const auto a = actual.to(DType::f64).to_vector<double>(), e = expected.to_vector<double>();
+  const auto a = actual.detached_to(DType::f64).to_vector<double>(), e = expected.to_vector<double>();
   const double limit = tolerance * std::max(1.0, largest(expected));
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], e[i], limit) << "element " << i;
 }
 
 // The output's gradient: values that differ from element to element.
 Tensor upstream(const Tensor& y) {
-  return values("upstream", y.shape()).to(y.dtype());
+  return values("upstream", y.shape()).detached_to(y.dtype());
 }
 
 // Output, then the gradients of all float inputs.
@@ -158,7 +159,7 @@ void expect_rows_independent(const OpCase& c) {
       const std::int64_t end = std::min(rows, begin + length);
       auto part = inputs;
       for (std::size_t k = 0; k < part.size(); ++k) {
-        if (c.rows[k]) part[k] = part[k].detached_slice(0, begin, end).clone();
+        if (c.rows[k]) part[k] = part[k].detached_slice(0, begin, end).detached_clone();
       }
       EXPECT_TRUE(same_bits(c.run(part), whole.detached_slice(0, begin, end))) << "rows " << begin << ".." << end;
     }

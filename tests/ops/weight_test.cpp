@@ -101,13 +101,14 @@ TEST(Weight, ThreadsWaitForOnePackedForm) {
 
 // x W^T and dy W of a stored weight, against those of the same values as a parameter.
 void expect_same_products(const std::vector<Tensor>& parts, const Tensor& whole) {
-  const Weight stored = Weight::stored(parts), parameter(whole.to(DType::f32));
+  const Weight stored = Weight::stored(parts), parameter(whole.detached_to(DType::f32));
   ASSERT_EQ(stored.shape(), parameter.shape());
   EXPECT_EQ(stored.dtype(), DType::f32);
   EXPECT_FALSE(stored.parameter().defined());
   EXPECT_EQ(stored.parts().size(), parts.size());
   const std::int64_t out = stored.out(), in = stored.in();
-  const Tensor x = noise("x", {kRows, in}).to(DType::f32), dy = noise("dy", {kRows, out}).to(DType::f32);
+  const Tensor x = noise("x", {kRows, in}).detached_to(DType::f32),
+               dy = noise("dy", {kRows, out}).detached_to(DType::f32);
   const auto products = [&](const Weight& weight) {
     std::vector<float> values(static_cast<std::size_t>(kRows * (out + in)));
     weight.apply(kRows, x.data<float>(), values.data(), {});
@@ -120,26 +121,26 @@ void expect_same_products(const std::vector<Tensor>& parts, const Tensor& whole)
 TEST(Weight, StoredPartsHaveTheBitsOfOneParameter) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
     SCOPED_TRACE(to_string(dtype));
-    const Tensor whole = noise("w", {50, 33}).to(dtype);
+    const Tensor whole = noise("w", {50, 33}).detached_to(dtype);
     const auto rows = [&](std::int64_t begin, std::int64_t end) { return whole.detached_slice(0, begin, end); };
     expect_same_products({whole}, whole);
     expect_same_products({rows(0, 16), rows(16, 43), rows(43, 50)}, whole);
     // A file's [in, out].
-    const Tensor columns = whole.detached_transpose(0, 1).clone().detached_transpose(0, 1);
+    const Tensor columns = whole.detached_transpose(0, 1).detached_clone().detached_transpose(0, 1);
     expect_same_products({columns}, whole);
     expect_same_products({columns.detached_slice(0, 0, 17), columns.detached_slice(0, 17, 50)}, whole);
     // Neither the one nor the other, and both at once.
     expect_same_products({rows(0, 17), columns.detached_slice(0, 17, 50)}, whole);
     expect_same_products({rows(0, 1)}, rows(0, 1));
-    expect_same_products({whole.detached_slice(1, 3, 4)}, whole.detached_slice(1, 3, 4).clone());
+    expect_same_products({whole.detached_slice(1, 3, 4)}, whole.detached_slice(1, 3, 4).detached_clone());
   }
 }
 
 TEST(Weight, RefusesPartsThatDoNotFit) {
-  const Tensor x = noise("w", {4, 6}).to(DType::f16);
+  const Tensor x = noise("w", {4, 6}).detached_to(DType::f16);
   EXPECT_THROW(Weight::stored({}), Error);
   EXPECT_THROW(Weight::stored({x, x.detached_slice(1, 0, 5)}), Error);
-  EXPECT_THROW(Weight::stored({x, x.to(DType::bf16)}), Error);
+  EXPECT_THROW(Weight::stored({x, x.detached_to(DType::bf16)}), Error);
   EXPECT_THROW(Weight::stored({x, Tensor()}), Error);
   EXPECT_THROW(Weight::stored({x.detached_reshape({24})}), Error);
 }

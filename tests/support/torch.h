@@ -34,7 +34,7 @@ struct TorchComparison {
 };
 
 inline std::vector<double> numbers(const Tensor& x) {
-  return x.to(DType::f64).to_vector<double>();
+  return x.detached_to(DType::f64).to_vector<double>();
 }
 
 // {"shape": ..., "values": ...}; -inf becomes null, which JSON has.

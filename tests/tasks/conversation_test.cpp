@@ -154,7 +154,7 @@ TEST_F(ConversationTest, LossAndGradientAreThoseOfAnswersAlone) {
   const std::vector<std::uint32_t> numbers = {0};
   const Batch batch = data.batch(numbers, 1, 0, model.info());
   const std::vector<std::int64_t> rows = {7, 8, 9};  // u : h i E \n a : y o E \n
-  Tensor hidden = model.encode(batch.inputs, Context()).detach().clone();
+  Tensor hidden = model.encode(batch.inputs, Context()).detach().detached_clone();
   hidden.set_requires_grad();
   HeadBatch part{.batch = batch, .training = true};
   EXPECT_EQ(tasks[0]->count(part), 3);

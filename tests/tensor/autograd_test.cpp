@@ -54,6 +54,16 @@ TEST(Autograd, NoGradRecordsNothing) {
   EXPECT_FALSE(scale(x.detach(), 2).requires_grad());
 }
 
+TEST(Autograd, WhatIsCalledDetachedIs) {
+  const Tensor x = scale(leaf({2, 3}), 2);
+  ASSERT_TRUE(x.requires_grad());
+  for (const Tensor& y : {x.detach(), x.detached_view({3}, {1}, 0), x.detached_reshape({6}), x.detached_transpose(0, 1),
+                          x.detached_slice(0, 0, 1), x.detached_expand({4, 2, 3}), x.detached_clone(),
+                          x.detached_contiguous(), x.detached_to(DType::f32), x.detached_to(DType::f64)}) {
+    EXPECT_FALSE(y.requires_grad()) << y.shape();
+  }
+}
+
 TEST(Autograd, DetachStopsTheGradient) {
   const Tensor x = leaf({3});
   backward(sum(multiply(x, scale(x, 2).detach())));  // 2x is a constant here

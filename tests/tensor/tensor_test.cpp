@@ -80,14 +80,14 @@ TEST(Tensor, WrongTypeIsNamed) {
 TEST(Tensor, ConvertsBetweenAllTypes) {
   const Tensor x = Tensor::from<float>({0, -1.5f, 3.25f, 65504}, {4});
   for (DType dtype : {DType::f64, DType::f16, DType::bf16}) {
-    const Tensor back = x.to(dtype).to(DType::f32);
-    EXPECT_EQ(x.to(dtype).dtype(), dtype);
+    const Tensor back = x.detached_to(dtype).detached_to(DType::f32);
+    EXPECT_EQ(x.detached_to(dtype).dtype(), dtype);
     EXPECT_EQ(back.at({1}), -1.5);
     EXPECT_EQ(back.at({2}), 3.25);
   }
-  EXPECT_EQ(x.to(DType::f16).to(DType::f64).at({3}), 65504);
-  EXPECT_EQ(Tensor::from<std::int32_t>({7}, {1}).to(DType::i64).to_vector<std::int64_t>()[0], 7);
-  EXPECT_EQ(x.detached_transpose(0, 0).to(DType::f64).at({1}), -1.5);
+  EXPECT_EQ(x.detached_to(DType::f16).detached_to(DType::f64).at({3}), 65504);
+  EXPECT_EQ(Tensor::from<std::int32_t>({7}, {1}).detached_to(DType::i64).to_vector<std::int64_t>()[0], 7);
+  EXPECT_EQ(x.detached_transpose(0, 0).detached_to(DType::f64).at({1}), -1.5);
 }
 
 TEST(Tensor, BorrowedBytesAreReadOnly) {
@@ -95,7 +95,7 @@ TEST(Tensor, BorrowedBytesAreReadOnly) {
   Tensor x = Tensor::borrow(owner->data(), {3}, DType::f32, owner);
   EXPECT_EQ(x.at({2}), 3);
   EXPECT_THROW(x.mutable_data<float>(), Error);
-  Tensor copy = x.clone();
+  Tensor copy = x.detached_clone();
   copy.mutable_data<float>()[0] = 9;
   EXPECT_EQ(x.at({0}), 1);
   EXPECT_EQ(owner.use_count(), 2);

@@ -100,7 +100,8 @@ void run_backward(const Computed& c, Backward& g, std::size_t first, Tensor& dq,
 
 // Heads first_head .. first_head + count of a tensor like fused projections, as a view [N, count, D].
 Tensor fused_part(const Tensor& whole, std::int64_t width, std::int64_t first_head, std::int64_t count) {
-  return whole.view({whole.size(0), count, width}, {whole.size(1), width, 1}, whole.offset() + first_head * width);
+  return whole.detached_view({whole.size(0), count, width}, {whole.size(1), width, 1},
+                             whole.offset() + first_head * width);
 }
 
 }  // namespace

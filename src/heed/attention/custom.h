@@ -120,7 +120,7 @@ class CustomScoreTerm : public ScoreTerm {
   }
   // Each score by itself, and its derivative kept for the gradient.
   Tensor reference(const Tensor& scores, std::int64_t sequence, const TermCall& call) const override {
-    const Tensor x = scores.detached_contiguous().to(DType::f64);
+    const Tensor x = scores.detached_contiguous().detached_to(DType::f64);
     auto per_score = [&](auto&& value) {
       return score_constant(scores, [&](std::int64_t h, std::int64_t i, std::int64_t j) {
         return value(x.at({h, i, j}), ScorePosition{sequence, h, call.layout.position(sequence, i), j});

@@ -133,7 +133,7 @@ Tensor pointer_loss(const AttentionInput& input, const Tensor& targets, const Cr
   const std::int64_t rows = scores.size(0), length = scores.size(2);
   HEED_CHECK(scores.size(1) == 1 && targets.defined() && targets.shape() == Shape({rows}), "[pointer_loss] scores ",
              scores.shape(), ": expected one head and one target per query");
-  const Tensor values = scores.detach().to(DType::f64);
+  const Tensor values = scores.detach().detached_to(DType::f64);
   const double* value = values.data<double>();
   std::vector<std::int64_t> counted;
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -186,7 +186,7 @@ Tensor copy_mixture(const Tensor& vocabulary, const Tensor& gate, const Tensor& 
                     std::int64_t size) {
   check_copy(vocabulary, gate, weights, source, size);
   const Tensor p = vocabulary.detached_contiguous(), g = gate.detached_contiguous(), a = weights.detached_contiguous();
-  const Tensor ids = source.ids.detached_contiguous().to(DType::i64);
+  const Tensor ids = source.ids.detached_contiguous().detached_to(DType::i64);
   const std::int64_t words = p.size(1), length = a.size(1);
   Tensor mixture = Tensor::zeros({p.size(0), size}, p.dtype());
   visit_float("copy_mixture", p.dtype(), [&](auto zero) {
@@ -232,7 +232,7 @@ Tensor probability_loss(const Tensor& probabilities, const Tensor& targets, doub
              "[probability_loss] probabilities ", probabilities.shape(),
              ": expected [N, classes] and one target per row");
   check_ids("probability_loss", targets, probabilities.size(1));
-  const Tensor p = probabilities.detached_contiguous(), ids = targets.detached_contiguous().to(DType::i64);
+  const Tensor p = probabilities.detached_contiguous(), ids = targets.detached_contiguous().detached_to(DType::i64);
   const std::int64_t rows = p.size(0), classes = p.size(1);
   const double share = rows > 0 ? 1 / static_cast<double>(rows) : 0;
   // p[i, target] in f64

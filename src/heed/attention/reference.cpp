@@ -46,7 +46,7 @@ Tensor dropout_factors(const AttentionProblem& problem, const Tensor& attention,
   for (std::int64_t head = 0; head < attention.size(0); ++head) {
     dropout.fill({sequence, head, 0, queries, 0, keys, factors.mutable_data<double>() + head * queries * keys, keys});
   }
-  return factors.to(attention.dtype());
+  return factors.detached_to(attention.dtype());
 }
 
 // sum_j a_ij table[clip(distance)], [H, n, E]

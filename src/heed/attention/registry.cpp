@@ -21,7 +21,7 @@ Tensor trained(const char* name, const Shape& shape, DType dtype) {
   for (std::int64_t i = 0; i < x.count(); ++i) {
     x.mutable_data<double>()[i] = normal(1, stream_id(name), static_cast<std::uint64_t>(i));
   }
-  return x.to(dtype);
+  return x.detached_to(dtype);
 }
 
 AttentionInput with_term(AttentionInput in, Term term) {

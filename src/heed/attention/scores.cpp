@@ -50,7 +50,7 @@ Tensor distance_codes(std::int64_t reach, std::int64_t width, DType dtype) {
       }
     }
   });
-  return codes.to(dtype);
+  return codes.detached_to(dtype);
 }
 
 Tensor distance_table(const Tensor& codes, const Weight& projection, std::int64_t heads) {

@@ -128,7 +128,7 @@ class Bias : public TermOf<Bias, BiasRule> {
   Tensor reference(const Tensor& scores, std::int64_t sequence, const TermCall& call) const override {
     check(call);
     const Shape four = with_four_axes(bias.shape());
-    Tensor part = reshape(bias.dtype() == scores.dtype() ? bias : bias.to(scores.dtype()), four.sizes());
+    Tensor part = reshape(bias.dtype() == scores.dtype() ? bias : bias.detached_to(scores.dtype()), four.sizes());
     part = slice(part, 0, four[0] == 1 ? 0 : sequence, (four[0] == 1 ? 0 : sequence) + 1);
     if (four[2] > scores.size(1)) part = slice(part, 2, 0, scores.size(1));
     if (four[3] > scores.size(2)) part = slice(part, 3, 0, scores.size(2));
@@ -139,7 +139,7 @@ class Bias : public TermOf<Bias, BiasRule> {
 
 template <class T>
 BiasRule<T>::BiasRule(const Bias& term, const TermCall& call)
-    : bias_(term.bias.detached_contiguous().to(kDTypeOf<T>)),
+    : bias_(term.bias.detached_contiguous().detached_to(kDTypeOf<T>)),
       shape_(with_four_axes(term.bias.shape())),
       given_shape_(term.bias.shape()),
       strides_(stretched_strides(shape_)),

@@ -33,7 +33,7 @@ Path path_of(const LoadedModel& model, const text::Encoding& encoding, const std
   const Backbone& words = *model.model().backbone();
   const Inputs input = repeated_input(model, encoding, 1);
   const Tensor to = words.word_vectors(input.ids.values);
-  Tensor from = to.clone();
+  Tensor from = to.detached_clone();
   const std::int64_t width = to.size(1);
   const std::vector<float> nothing = padding ? words.word_vectors(Tensor::from({*padding}, {1})).to_vector<float>()
                                              : std::vector<float>(static_cast<std::size_t>(width), 0);

@@ -43,7 +43,7 @@ Ids read_row(const SafetensorsFile& dump, std::string_view name) {
   const bool fits = row.rank() == 1 || (row.rank() == 2 && row.size(0) == 1);
   HEED_CHECK_AS(bad_format, whole && fits, dump.path().string(), ": ", name, " is ", dump.info(name).dtype, " ",
                 row.shape(), ", expected whole numbers [tokens] or [1, tokens]");
-  return row.to(DType::i64).to_vector<std::int64_t>();
+  return row.detached_to(DType::i64).to_vector<std::int64_t>();
 }
 
 // How many tokens of the dump are no padding.
@@ -211,11 +211,11 @@ class DumpComparison {
     theirs = theirs.detached_contiguous().detached_reshape(expected);
     for (int axis = 0; axis < output.ours.rank(); ++axis)
       theirs = theirs.detached_slice(axis, 0, output.ours.size(axis));
-    return theirs.detached_contiguous().to(DType::f64);
+    return theirs.detached_contiguous().detached_to(DType::f64);
   }
 
   TensorCheck compare(const Output& output) const {
-    const Tensor theirs = theirs_of(output), ours = output.ours.detached_contiguous().to(DType::f64);
+    const Tensor theirs = theirs_of(output), ours = output.ours.detached_contiguous().detached_to(DType::f64);
     const double *a = ours.data<double>(), *b = theirs.data<double>();
     TensorCheck check{.name = output.name,
                       .tolerance = tolerance_.value_or(usual_tolerance(dump_.info(output.name).dtype))};

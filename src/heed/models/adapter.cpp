@@ -186,10 +186,12 @@ void Adapter::merge(const Model& model, bool new_head) const {
   for (const Change& change : changes) {
     if (change.a.empty()) {
       Tensor whole = change.target.values;
-      whole.copy_from(change.target.arranged(tensors_.tensor(change.whole)).to(DType::f32).detached_contiguous());
+      whole.copy_from(
+          change.target.arranged(tensors_.tensor(change.whole)).detached_to(DType::f32).detached_contiguous());
       continue;
     }
-    const Tensor a = tensors_.tensor(change.a).to(DType::f32), b = tensors_.tensor(change.b).to(DType::f32);
+    const Tensor a = tensors_.tensor(change.a).detached_to(DType::f32),
+                 b = tensors_.tensor(change.b).detached_to(DType::f32);
     Tensor ours = change.target.values;
     const Tensor added = heed::scale(matmul(b, a), scale(change.module, a.size(0)));
     ours.copy_from(

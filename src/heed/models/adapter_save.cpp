@@ -79,7 +79,7 @@ void save_adapter(const Model& model, const std::vector<LowRank>& additions, con
       continue;
     }
     // Parts of a fused weight have A in common, and the rows of B that are theirs.
-    tensors.emplace(kPrefix + module + ".lora_A.weight", found->a.detach().clone());
+    tensors.emplace(kPrefix + module + ".lora_A.weight", found->a.detach().detached_clone());
     const Tensor b = found->b.detached_slice(0, tensor.first_row, tensor.first_row + tensor.values.size(0));
     tensors.emplace(kPrefix + module + ".lora_B.weight", tensor.with_values(b).written());
     changed.insert(module);

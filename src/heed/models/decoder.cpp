@@ -151,7 +151,7 @@ Tensor DecoderBackbone::decode(const Inputs& inputs, DecodeState& state, const C
 Tensor DecoderBackbone::decode_again(const Inputs& inputs, const std::vector<bool>& again, DecodeState& state,
                                      const Context& context) const {
   const Offsets& step = inputs.ids.offsets;
-  const Tensor values = inputs.ids.values.to(DType::i64).detached_contiguous();
+  const Tensor values = inputs.ids.values.detached_to(DType::i64).detached_contiguous();
   const auto* id = values.data<std::int64_t>();
   DecodeState next = state;  // so that the state is what it was if the pass ends early
   std::vector<std::int64_t> ids, lengths, rows;

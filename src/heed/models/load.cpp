@@ -95,7 +95,7 @@ class ReplaceParameters : public Visitor {
       const bool usable = first == DType::f32 || first == DType::f16 || first == DType::bf16;
       const bool alike = std::ranges::all_of(source.parts, [&](const Tensor& part) { return part.dtype() == first; });
       if (!usable || !alike) {
-        for (Tensor& part : source.parts) part = part.to(DType::f32);
+        for (Tensor& part : source.parts) part = part.detached_to(DType::f32);
       }
       source.weight = Weight::stored(source.parts);
     }

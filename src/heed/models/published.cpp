@@ -124,7 +124,8 @@ Tensor PublishedTensor::arranged(const Tensor& source) const {
 }
 
 Tensor PublishedTensor::written() const {
-  const Tensor ours = element_size(values.dtype()) < element_size(DType::f32) ? values.to(DType::f32) : values.detach();
+  const Tensor ours =
+      element_size(values.dtype()) < element_size(DType::f32) ? values.detached_to(DType::f32) : values.detach();
   if (is_transposed()) return ours.detached_transpose(0, 1).detached_contiguous();
   if (!has_other_rows()) return ours.detached_contiguous();
   Tensor result = Tensor::empty(ours.shape(), ours.dtype());

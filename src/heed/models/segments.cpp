@@ -13,7 +13,7 @@ struct Part {
   std::vector<std::int64_t> rows, lengths;
 
   Inputs of(const Inputs& inputs) const {
-    const Tensor ids = inputs.ids.values.to(DType::i64).detached_contiguous();
+    const Tensor ids = inputs.ids.values.detached_to(DType::i64).detached_contiguous();
     const auto* id = ids.data<std::int64_t>();
     std::vector<std::int64_t> own;
     for (const std::int64_t row : rows) own.push_back(id[row]);

@@ -50,7 +50,7 @@ Tensor AdaptiveEmbedding::forward(const Tensor& ids) const {
   const double factor = std::sqrt(static_cast<double>(config_.hidden_size));
   if (tables_.size() == 1) return scale(vectors(0, ids), factor);
   HEED_CHECK(ids.defined() && ids.rank() == 1, "[AdaptiveEmbedding] ids ", ids.shape(), ", expected [N]");
-  const Tensor all = ids.to(DType::i64).detached_contiguous();
+  const Tensor all = ids.detached_to(DType::i64).detached_contiguous();
   const auto* id = all.data<std::int64_t>();
   std::vector<Tensor> parts;
   std::vector<std::int64_t> place(static_cast<std::size_t>(all.count()), -1);

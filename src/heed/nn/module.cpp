@@ -172,7 +172,7 @@ void convert_parameters(Module& module, DType dtype) {
       return;
     }
     const Tensor before = parameter;
-    parameter = before.to(dtype);
+    parameter = before.detached_to(dtype);
     parameter.set_requires_grad(before.requires_grad());
     converted.emplace_back(before, parameter);
   });

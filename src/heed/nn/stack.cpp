@@ -102,7 +102,7 @@ std::span<const std::int64_t> DecodeState::ids(std::int64_t sequence) const {
 
 void DecodeState::append_ids(const Packed& step) {
   ids_.resize(static_cast<std::size_t>(step.offsets.sequences()));
-  const Tensor values = step.values.to(DType::i64).detached_contiguous();
+  const Tensor values = step.values.detached_to(DType::i64).detached_contiguous();
   const auto* id = values.data<std::int64_t>();
   for (std::int64_t b = 0; b < step.offsets.sequences(); ++b) {
     auto& own = ids_[static_cast<std::size_t>(b)];

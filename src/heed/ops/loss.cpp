@@ -15,7 +15,7 @@ constexpr std::int64_t kLossGrain = 1 << 13;  // elements that are worth a threa
 
 // Sums `losses` (f64, one per item) in order and shapes the result of a loss.
 Tensor reduced(Reduction reduction, std::span<const double> losses, const Shape& shape, double divisor, DType dtype) {
-  if (reduction == Reduction::none) return Tensor::from(losses, shape).to(dtype);
+  if (reduction == Reduction::none) return Tensor::from(losses, shape).detached_to(dtype);
   double total = 0;
   for (double loss : losses) total += loss;
   if (reduction == Reduction::mean) total = divisor > 0 ? total / divisor : 0;
@@ -52,7 +52,7 @@ ClassTargets read_targets(const Tensor& logits, const Tensor& targets, const Cro
   if (options.class_weights.defined()) {
     HEED_CHECK(options.class_weights.shape() == Shape({classes}), "[cross_entropy] class weights ",
                options.class_weights.shape(), " for logits ", logits.shape());
-    const Tensor weights = options.class_weights.detached_contiguous().to(DType::f64);
+    const Tensor weights = options.class_weights.detached_contiguous().detached_to(DType::f64);
     result.weight.assign(weights.data<double>(), weights.data<double>() + classes);
   }
   for (std::int64_t c = 0; c < classes; ++c) result.weight_sum += result.weight_of(c);

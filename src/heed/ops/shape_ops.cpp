@@ -125,7 +125,7 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
 Tensor contiguous(const Tensor& x) {
   check_defined("contiguous", x);
   if (x.is_contiguous()) return x;
-  return record("contiguous", x.clone(), {x}, [](Backward& g) { g.give(0, g.grad()); });
+  return record("contiguous", x.detached_clone(), {x}, [](Backward& g) { g.give(0, g.grad()); });
 }
 
 }  // namespace heed

@@ -43,7 +43,7 @@ void convert(const Tensor& from, Tensor& to) {
                            (std::is_same_v<To, float> && !std::is_integral_v<From>)) {
         kernels::convert(source, target, n);
       } else if constexpr (kIsHalf<From> || kIsHalf<To>) {
-        to.copy_from(from.to(DType::f32));
+        to.copy_from(from.detached_to(DType::f32));
       } else {
         for (std::int64_t i = 0; i < n; ++i) target[i] = static_cast<To>(source[i]);
       }
@@ -141,12 +141,12 @@ double Tensor::at(std::initializer_list<std::int64_t> index) const {
     HEED_CHECK(i >= 0 && i < shape_[axis], "[Tensor::at] index ", i, " outside axis ", axis, " of ", shape_);
     position += i * strides_[static_cast<std::size_t>(axis++)];
   }
-  return view(Shape(), Strides{}, position).item();
+  return detached_view(Shape(), Strides{}, position).item();
 }
 
 double Tensor::item() const {
   HEED_CHECK(count() == 1, "[Tensor::item] shape ", shape_, " has not one element");
-  return *detached_contiguous().to(DType::f64).data<double>();
+  return *detached_contiguous().detached_to(DType::f64).data<double>();
 }
 
 template <class T>
@@ -156,7 +156,7 @@ std::vector<T> Tensor::to_vector() const {
   return std::vector<T>(elements, elements + count());
 }
 
-Tensor Tensor::view(const Shape& shape, const Strides& strides, std::int64_t offset) const {
+Tensor Tensor::detached_view(const Shape& shape, const Strides& strides, std::int64_t offset) const {
   Tensor result;
   result.storage_ = storage_;
   result.shape_ = shape;
@@ -169,21 +169,21 @@ Tensor Tensor::view(const Shape& shape, const Strides& strides, std::int64_t off
 Tensor Tensor::detached_reshape(const Shape& shape) const {
   HEED_CHECK(shape.count() == count(), "[reshape] ", shape_, " has not the elements of ", shape);
   HEED_CHECK_AS(internal, is_contiguous(), "[reshape] a strided view ", shape_, " cannot be reshaped without a copy");
-  return view(shape, contiguous_strides(shape), offset_);
+  return detached_view(shape, contiguous_strides(shape), offset_);
 }
 
 Tensor Tensor::detached_transpose(int axis_a, int axis_b) const {
   const int a = shape_.normalize_axis(axis_a), b = shape_.normalize_axis(axis_b);
   Strides strides = strides_;
   std::swap(strides[static_cast<std::size_t>(a)], strides[static_cast<std::size_t>(b)]);
-  return view(shape_.with(a, shape_[b]).with(b, shape_[a]), strides, offset_);
+  return detached_view(shape_.with(a, shape_[b]).with(b, shape_[a]), strides, offset_);
 }
 
 Tensor Tensor::detached_slice(int axis, std::int64_t begin, std::int64_t end) const {
   const int a = shape_.normalize_axis(axis);
   HEED_CHECK(begin >= 0 && begin <= end && end <= shape_[a], "[slice] range ", begin, "..", end, " outside axis ", axis,
              " of ", shape_);
-  return view(shape_.with(a, end - begin), strides_, offset_ + begin * strides_[static_cast<std::size_t>(a)]);
+  return detached_view(shape_.with(a, end - begin), strides_, offset_ + begin * strides_[static_cast<std::size_t>(a)]);
 }
 
 Tensor Tensor::detached_expand(const Shape& shape) const {
@@ -196,7 +196,7 @@ Tensor Tensor::detached_expand(const Shape& shape) const {
     strides[static_cast<std::size_t>(axis + added)] =
         shape_[axis] == shape[axis + added] ? strides_[static_cast<std::size_t>(axis)] : 0;
   }
-  return view(shape, strides, offset_);
+  return detached_view(shape, strides, offset_);
 }
 
 Tensor Tensor::detach() const {
@@ -205,17 +205,17 @@ Tensor Tensor::detach() const {
   return result;
 }
 
-Tensor Tensor::clone() const {
+Tensor Tensor::detached_clone() const {
   Tensor result = empty(shape_, dtype_);
   result.copy_from(*this);
   return result;
 }
 
 Tensor Tensor::detached_contiguous() const {
-  return is_contiguous() ? detach() : clone();
+  return is_contiguous() ? detach() : detached_clone();
 }
 
-Tensor Tensor::to(DType dtype) const {
+Tensor Tensor::detached_to(DType dtype) const {
   if (dtype == dtype_) return detach();
   Tensor result = empty(shape_, dtype);
   const Tensor source = detached_contiguous();

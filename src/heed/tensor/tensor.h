@@ -65,8 +65,8 @@ class Tensor {
   template <class T>
   std::vector<T> to_vector() const;
 
-  // Views: the same bytes, no gradient recorded.
-  Tensor view(const Shape& shape, const Strides& strides, std::int64_t offset) const;
+  // Views: the same bytes.
+  Tensor detached_view(const Shape& shape, const Strides& strides, std::int64_t offset) const;
   Tensor detached_reshape(const Shape& shape) const;  // of a contiguous tensor
   Tensor detached_transpose(int axis_a, int axis_b) const;
   Tensor detached_slice(int axis, std::int64_t begin, std::int64_t end) const;
@@ -74,12 +74,12 @@ class Tensor {
   // The same values without history.
   Tensor detach() const;
 
-  // Copies without history: same values, new contiguous bytes.
-  Tensor clone() const;
+  // The same values in new contiguous bytes.
+  Tensor detached_clone() const;
   // Itself if contiguous, else a clone.
   Tensor detached_contiguous() const;
-  // Converted to another type, without history (itself if it is of that type already); floats round to nearest even.
-  Tensor to(DType dtype) const;
+  // Converted to another type (the same bytes if it is of that type already); floats round to nearest even.
+  Tensor detached_to(DType dtype) const;
   // Overwrites the elements with those of `source` (same shape, any type).
   void copy_from(const Tensor& source);
 

@@ -16,7 +16,7 @@ class FinalWeights {
       : trained_(trained), lora_(lora) {
     const NoGrad no_grad;
     for (std::size_t i = 0; i < averages.size(); ++i) {
-      kept_.push_back(trained[i].parameter->detach().clone());
+      kept_.push_back(trained[i].parameter->detach().detached_clone());
       trained[i].parameter->copy_from(averages[i]);
     }
     if (lora_) lora_->merge();

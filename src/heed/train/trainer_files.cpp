@@ -126,7 +126,7 @@ void Trainer::restore_optimizer(const TensorMap& tensors, const std::vector<std:
     state.updates = updates[i];
     if (updates[i] > 0) {
       for (const std::string& slot : optimizer_->slot_names()) {
-        state.slots.push_back(tensor_of(tensors, "optimizer." + slot + "." + trained_[i].name, where).clone());
+        state.slots.push_back(tensor_of(tensors, "optimizer." + slot + "." + trained_[i].name, where).detached_clone());
       }
     }
     if (!averages_.empty()) averages_[i].copy_from(tensor_of(tensors, "average." + trained_[i].name, where));

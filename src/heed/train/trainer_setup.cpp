@@ -262,7 +262,7 @@ void Trainer::prepare_optimizer() {
   }
   optimizer_ = make_optimizer(config_, std::move(groups));
   if (config_.ema > 0) {
-    for (const PlacedParameter& each : trained_) averages_.push_back(each.parameter->detach().clone());
+    for (const PlacedParameter& each : trained_) averages_.push_back(each.parameter->detach().detached_clone());
   }
   passes_ = passes_of_step();
   steps_of_first_epoch_ = steps_of_epoch(0);
