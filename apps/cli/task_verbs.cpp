@@ -1,6 +1,7 @@
 // One verb for each task of the table: heed classify, tag, embed ... Flags, help and the shape of requests are the
 // task's own.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "answer_file.h"
@@ -101,11 +102,15 @@ std::string lines_help(const Task& task) {
   return first ? first->name + ", a tab and " + task.request.back().name : std::string("one text");
 }
 
-// A flag of the request's own, --pair, gives the second text of plain lines and the column of others.
+// Of several texts the last is the one that --text names, as in files of lines. A flag of the request's own, --pair,
+// gives the second text of plain lines and the column of others.
 std::vector<InputField> input_fields(const Task& task) {
   std::vector<InputField> fields;
+  const auto is_text = [](const RequestField& field) { return field.row == RowField::text; };
+  const auto last_text = std::ranges::find_if(task.request.rbegin(), task.request.rend(), is_text);
   for (const RequestField& field : task.request) {
-    const bool text = field.row == RowField::text, pair = field.row == RowField::pair && field.flag.empty();
+    const bool text = last_text != task.request.rend() && &field == &*last_text;
+    const bool pair = field.row == RowField::pair && field.flag.empty();
     fields.push_back({.name = field.name,
                       .flag = text   ? "--text"
                               : pair ? "--pair"
