@@ -56,7 +56,7 @@ class TinyDecoder : public Backbone, public Decodes {
 
  private:
   Tensor with_broken_rows(const Tensor& hidden, const Tensor& ids) const {
-    Tensor rows = hidden.clone();
+    Tensor rows = hidden.detached_clone();
     for (std::int64_t t = 0; t < ids.count(); ++t) {
       if (ids.data<std::int32_t>()[t] != broken_by) continue;
       std::fill_n(rows.mutable_data<float>() + t * rows.size(1), rows.size(1), NAN);

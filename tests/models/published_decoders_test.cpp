@@ -248,7 +248,8 @@ class SavedDecoder {
     initialize(model, 3);
     save_model(model, folder.path());
     // Owned: the file is written again.
-    for (const auto& [name, tensor] : TensorFiles(folder.path()).tensors()) tensors.emplace(name, tensor.clone());
+    for (const auto& [name, tensor] : TensorFiles(folder.path()).tensors())
+      tensors.emplace(name, tensor.detached_clone());
   }
   void write() const { save_safetensors(folder.path() / "model.safetensors", tensors); }
 
@@ -340,7 +341,7 @@ TEST(PublishedDecoders, OptFilesThatBeginWithDecoder) {
   TensorMap bare;
   for (const auto& [name, tensor] : TensorFiles(folder.path()).tensors()) {
     ASSERT_TRUE(name.starts_with("model.decoder.")) << name;
-    bare.emplace(name.substr(std::string("model.").size()), tensor.clone());
+    bare.emplace(name.substr(std::string("model.").size()), tensor.detached_clone());
   }
   save_safetensors(folder.path() / "model.safetensors", bare);
   EXPECT_TRUE(same_bits(logits_of(*load_model(folder.path())), logits_of(model)));
