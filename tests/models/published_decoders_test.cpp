@@ -248,7 +248,8 @@ class SavedDecoder {
     initialize(model, 3);
     save_model(model, folder.path());
     // Owned: the file is written again.
-    for (const auto& [name, tensor] : TensorFiles(folder.path()).tensors()) tensors.emplace(name, tensor.detached_clone());
+    for (const auto& [name, tensor] : TensorFiles(folder.path()).tensors())
+      tensors.emplace(name, tensor.detached_clone());
   }
   void write() const { save_safetensors(folder.path() / "model.safetensors", tensors); }
 
