@@ -47,6 +47,8 @@ int next_character(FILE*) {
     if (interrupted) return '\n';
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return EOF;
+    // What a terminal makes of a Ctrl-D that was typed before the line was asked for.
+    if (byte == '\0') byte = '\4';
     wchar_t character = 0;
     const std::size_t length = std::mbrtowc(&character, &byte, 1, &state);
     if (length == static_cast<std::size_t>(-1)) {

@@ -95,7 +95,8 @@ Row request_row(const Task& task, const Json& request, const std::string& where)
     switch (field.row) {
       case RowField::text: {
         // A second text follows the first one.
-        HEED_CHECK_AS(bad_format, !row.pair, where, ": has too many texts, ", names_of(request), "; leave one out");
+        HEED_CHECK_AS(bad_format, !has_text || !row.pair, where, ": has too many texts, ", names_of(request),
+                      "; leave one out");
         std::string& place = has_text ? row.pair.emplace() : row.text;
         place = text();
         has_text = true;
