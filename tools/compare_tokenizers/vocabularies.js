@@ -135,7 +135,7 @@ function trainedByHuggingFace(Tokenizer, corpus, save) {
 function trainedByHeed(heed, corpus, work) {
   return ['bpe', 'wordpiece', 'unigram', 'wordlevel'].map((type) => {
     const folder = path.join(work, `heed-${type}`)
-    execFileSync(heed, ['tokenizer', 'train', '--type', type, '--vocab-size', '8000', '--input', corpus, '--output', folder], { stdio: 'pipe' })
+    execFileSync(heed, ['tokenizer', 'train', '--type', type, '--vocab-size', '8000', '--input', corpus, '--output', folder, '--overwrite'], { stdio: 'pipe' })
     const file = path.join(folder, 'tokenizer.json')
     return { name: `${type}, trained by heed`, heed: folder, huggingface: file }
   })

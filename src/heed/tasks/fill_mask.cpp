@@ -5,10 +5,9 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
-#include "heed/ops/gather.h"
-#include "heed/ops/loss.h"
 #include "heed/tasks/metrics_ranking.h"
 #include "heed/tasks/run_task.h"
+#include "heed/tasks/token_run.h"
 
 namespace heed {
 namespace {
@@ -39,10 +38,10 @@ class Filled : public Finding {
   double right = 0, tokens = 0;  // of masks whose token is known
 };
 
-class MlmRun : public TrainableRun {
+class MlmRun : public TokenRun {
  public:
   MlmRun(const TaskSetup& setup, const MlmOptions& options)
-      : TrainableRun(setup), options_(options), mask_(mask_of(setup)) {}
+      : TokenRun(setup), options_(options), mask_(mask_of(setup)) {}
 
   HeadKind head() const override { return HeadKind::masked_lm; }
 
@@ -83,33 +82,6 @@ class MlmRun : public TrainableRun {
     return result;
   }
 
-  // Only masks need logits: a row of the whole vocabulary each.
-  Tensor forward(const Model& model, const HeadBatch& part, const Tensor& hidden,
-                 const Context& context) const override {
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
-      const std::int64_t first = part.batch.inputs.ids.offsets.begin(static_cast<std::int64_t>(i));
-      for (const std::size_t place : places(part, i)) rows.push_back(first + static_cast<std::int64_t>(place));
-    }
-    const auto count = static_cast<std::int64_t>(rows.size());
-    return model.logits_of_rows(take_rows(hidden, Tensor::from(rows, {count})), context);  // [masks, V]
-  }
-
-  double count(const HeadBatch& part) const override {
-    std::size_t masks = 0;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) masks += places(part, i).size();
-    return static_cast<double>(masks);
-  }
-
-  Tensor loss(const HeadBatch& part) const override {
-    std::vector<std::int64_t> classes;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
-      std::ranges::copy_if(part.targets(i).classes, std::back_inserter(classes),
-                           [](std::int64_t target) { return target != kNoTarget; });
-    }
-    return cross_entropy(part.logits, Tensor::from(classes, {part.logits.size(0)}), {.reduction = Reduction::sum});
-  }
-
   std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<Filled>(); }
 
   void find(const HeadBatch& part, std::span<Finding* const> findings) const override {
@@ -122,7 +94,7 @@ class MlmRun : public TrainableRun {
         row += vocabulary;
         if (is_masked(part, i)) {
           const auto best = std::ranges::max_element(logits) - logits.begin();
-          filled.right += best == part.targets(i).classes[place] ? 1 : 0;
+          filled.right += best == right_token(part, i, place) ? 1 : 0;
           ++filled.tokens;
         } else {
           filled.text.masks.push_back(best_tokens(part.batch.samples[i].sequences[0], place, logits));
@@ -147,13 +119,9 @@ class MlmRun : public TrainableRun {
   std::vector<std::string> metric_names() const override { return {"perplexity", "accuracy"}; }
   std::string main_metric() const override { return "loss"; }
 
- private:
-  // Whether the sample was masked by targets(), or by the caller.
-  static bool is_masked(const HeadBatch& part, std::size_t sample) {
-    return !part.batch.samples[sample].targets.empty();
-  }
-  // The tokens of the sample to predict.
-  std::vector<std::size_t> places(const HeadBatch& part, std::size_t sample) const {
+ protected:
+  // The masks, or what targets() chose.
+  std::vector<std::size_t> places(const HeadBatch& part, std::size_t sample) const override {
     std::vector<std::size_t> found;
     const std::vector<std::int32_t>& ids = part.batch.samples[sample].sequences[0].ids;
     for (std::size_t t = 0; t < ids.size(); ++t) {
@@ -161,6 +129,15 @@ class MlmRun : public TrainableRun {
       if (wanted) found.push_back(t);
     }
     return found;
+  }
+  std::int64_t right_token(const HeadBatch& part, std::size_t sample, std::size_t place) const override {
+    return part.targets(sample).classes[place];
+  }
+
+ private:
+  // Whether the sample was masked by targets(), or by the caller.
+  static bool is_masked(const HeadBatch& part, std::size_t sample) {
+    return !part.batch.samples[sample].targets.empty();
   }
   // What is chosen together: single tokens, or the tokens of a word.
   std::vector<std::vector<std::size_t>> units_of(const text::Encoding& tokens) const {

@@ -6,10 +6,9 @@
 #include <numeric>
 
 #include "heed/base/error.h"
-#include "heed/ops/gather.h"
-#include "heed/ops/loss.h"
 #include "heed/tasks/conversation.h"
 #include "heed/tasks/run_task.h"
+#include "heed/tasks/token_run.h"
 
 namespace heed {
 namespace {
@@ -49,10 +48,9 @@ double log_probability(std::span<const float> logits, std::int32_t token) {
   return static_cast<double>(logits[static_cast<std::size_t>(token)]) - largest - std::log(sum);
 }
 
-class LmRun : public TrainableRun {
+class LmRun : public TokenRun {
  public:
-  LmRun(const TaskSetup& setup, const LmOptions& options)
-      : TrainableRun(setup), options_(options), conversations_(setup) {
+  LmRun(const TaskSetup& setup, const LmOptions& options) : TokenRun(setup), options_(options), conversations_(setup) {
     HEED_CHECK(setup.memory > 0 || shared(Purpose::train) < setup.max_tokens - 1, "[lm] windows of ", setup.max_tokens,
                " tokens cannot share ", options.stride);
   }
@@ -80,7 +78,7 @@ class LmRun : public TrainableRun {
 
   // A conversation without an answer in it that the model sees was cut too.
   std::size_t cut_after(const Row& row, const std::vector<std::vector<text::Encoding>>& samples) const override {
-    return has_answers(row) && samples.empty() ? setup_.max_tokens : TrainableRun::cut_after(row, samples);
+    return has_answers(row) && samples.empty() ? setup_.max_tokens : TokenRun::cut_after(row, samples);
   }
 
   // All that is shared but the last token, from which the first new one is predicted.
@@ -91,33 +89,6 @@ class LmRun : public TrainableRun {
   // None: the tokens themselves are what is to be predicted.
   Targets targets(const Row&, const std::string&, std::vector<text::Encoding>&, const SampleDraw&) const override {
     return {};
-  }
-
-  // Of the tokens whose next one counts: [count, V].
-  Tensor forward(const Model& model, const HeadBatch& part, const Tensor& hidden,
-                 const Context& context) const override {
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
-      const std::int64_t first = part.batch.inputs.ids.offsets.begin(static_cast<std::int64_t>(i));
-      for (const std::size_t place : places(part, i)) rows.push_back(first + static_cast<std::int64_t>(place));
-    }
-    const auto count = static_cast<std::int64_t>(rows.size());
-    return model.logits_of_rows(take_rows(hidden, Tensor::from(rows, {count})), context);
-  }
-
-  double count(const HeadBatch& part) const override {
-    std::size_t tokens = 0;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) tokens += places(part, i).size();
-    return static_cast<double>(tokens);
-  }
-
-  Tensor loss(const HeadBatch& part) const override {
-    std::vector<std::int64_t> classes;
-    for (std::size_t i = 0; i < part.batch.samples.size(); ++i) {
-      const auto& ids = part.batch.samples[i].sequences[0].ids;
-      for (const std::size_t place : places(part, i)) classes.push_back(ids[place + 1]);
-    }
-    return cross_entropy(part.logits, Tensor::from(classes, {part.logits.size(0)}), {.reduction = Reduction::sum});
   }
 
   std::unique_ptr<Finding> begin(const Row&) const override { return std::make_unique<ScoredText>(options_.tokens); }
@@ -170,6 +141,34 @@ class LmRun : public TrainableRun {
   }
   std::vector<std::string> metric_names() const override { return {"perplexity", "accuracy", "bits_per_character"}; }
   std::string main_metric() const override { return "loss"; }
+
+ protected:
+  // The tokens whose next one counts. In a window that is not the first, those that it shares were counted before.
+  std::vector<std::size_t> places(const HeadBatch& part, std::size_t number) const override {
+    const Sample& sample = part.batch.samples[number];
+    const text::Encoding& tokens = sample.sequences[0];
+    if (has_answers(part.row(number))) {
+      std::vector<std::size_t> found;
+      for (std::size_t t = 1; t < tokens.size(); ++t) {
+        if (tokens.sequence_ids[t] == 1) found.push_back(t - 1);
+      }
+      return found;
+    }
+    const std::size_t counted =
+        sample.window == 0 ? 0 : shared(sample.targets.empty() ? Purpose::predict : Purpose::train);
+    std::size_t seen = 0;  // tokens of the text so far
+    std::vector<std::size_t> found;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      const bool of_text = tokens.special_mask[t] == 0;
+      if (t > 0 && (of_text ? seen >= counted : seen > 0)) found.push_back(t - 1);
+      if (of_text) ++seen;
+    }
+    return found;
+  }
+
+  std::int64_t right_token(const HeadBatch& part, std::size_t sample, std::size_t place) const override {
+    return part.batch.samples[sample].sequences[0].ids[place + 1];
+  }
 
  private:
   static bool has_answers(const Row& row) { return !row.messages.empty() || row.pair; }
@@ -247,29 +246,6 @@ class LmRun : public TrainableRun {
     if (options_.stride > 0) return static_cast<std::size_t>(options_.stride);
     if (setup_.memory > 0) return setup_.memory + 1;
     return purpose == Purpose::predict ? setup_.max_tokens / 2 : 1;
-  }
-
-  // The tokens whose next one counts. In a window that is not the first, those that it shares were counted before.
-  std::vector<std::size_t> places(const HeadBatch& part, std::size_t number) const {
-    const Sample& sample = part.batch.samples[number];
-    const text::Encoding& tokens = sample.sequences[0];
-    if (has_answers(part.row(number))) {
-      std::vector<std::size_t> found;
-      for (std::size_t t = 1; t < tokens.size(); ++t) {
-        if (tokens.sequence_ids[t] == 1) found.push_back(t - 1);
-      }
-      return found;
-    }
-    const std::size_t counted =
-        sample.window == 0 ? 0 : shared(sample.targets.empty() ? Purpose::predict : Purpose::train);
-    std::size_t seen = 0;  // tokens of the text so far
-    std::vector<std::size_t> found;
-    for (std::size_t t = 0; t < tokens.size(); ++t) {
-      const bool of_text = tokens.special_mask[t] == 0;
-      if (t > 0 && (of_text ? seen >= counted : seen > 0)) found.push_back(t - 1);
-      if (of_text) ++seen;
-    }
-    return found;
   }
 
   LmOptions options_;

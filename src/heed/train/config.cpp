@@ -199,7 +199,7 @@ Fields TrainConfig::fields() {
   add(Field("data.label_first", data.label_first, "whether lines of text begin with a label: \"label text\""));
   add(Field("data.max_bad_rows", data.max_bad_rows, "number of malformed rows to skip before giving up").at_least(0));
   add(Field("heads", heads,
-            "further heads on the same encoder: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", "
+            "further heads on the same backbone: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", "
             "\"weight\": 1}]"));
   add(Field("epochs", epochs, "passes over data.train; 0: chosen by the size of data and model").at_least(0));
   add(Field("max_steps", max_steps, "stop after this many steps; 0: no limit").at_least(0));
