@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fine-tuning with nothing but paths given, beside HuggingFace's Trainer on the same rows (docs/results.md has the table).
+"""Fine-tuning with nothing but paths given, beside HuggingFace's Trainer on the same rows.
 
   compare_trainer.py rows SHARED DIR              writes DIR/SET/{train,dev,test}.jsonl for the sets below
   compare_trainer.py train MODEL DIR/SET default|usual OUTPUT
