@@ -29,7 +29,7 @@ class StreamRows {
   }
 
  private:
-  // A row too long to be one is broken, and said to be by those who read it.
+  // A row that is too long is given as it is: its reader refuses it.
   bool whole() const { return ended_ || (!row_.empty() && !open_) || row_.size() > detail::kMostRowBytes; }
 
   void take_line() {

@@ -55,6 +55,12 @@ inline void write_random_model(const std::filesystem::path& folder, HeadKind hea
   write_small_vocabulary(folder);
 }
 
+// model.architecture of a GPT-2 that learns in seconds.
+inline Json small_gpt2(int columns, int positions, double dropout = 0) {
+  return {{"model_type", "gpt2"},     {"n_embd", columns},      {"n_layer", 2},          {"n_head", 2},
+          {"n_positions", positions}, {"resid_pdrop", dropout}, {"embd_pdrop", dropout}, {"attn_pdrop", dropout}};
+}
+
 // A small GPT-2 folder of the same vocabulary; sequences have at most 64 tokens.
 inline void write_random_decoder(const std::filesystem::path& folder, std::uint64_t seed = 1) {
   const std::vector<std::string> vocabulary = small_vocabulary();

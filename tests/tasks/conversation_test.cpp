@@ -16,6 +16,7 @@
 #include "heed/train/evaluation_run.h"
 #include "heed/train/trainer.h"
 #include "support/error_of.h"
+#include "support/random_model.h"
 #include "support/shared_data.h"
 #include "support/temp_folder.h"
 
@@ -209,16 +210,7 @@ TEST_F(ConversationTest, AModelLearnsToAnswer) {
   folder_.write("own.jinja", kPlain);
   const Json config = {{"task", "lm"},
                        {"output", path("model").string()},
-                       {"model",
-                        {{"architecture",
-                          {{"model_type", "gpt2"},
-                           {"n_embd", 32},
-                           {"n_layer", 2},
-                           {"n_head", 2},
-                           {"n_positions", 40},
-                           {"resid_pdrop", 0},
-                           {"embd_pdrop", 0},
-                           {"attn_pdrop", 0}}}}},
+                       {"model", {{"architecture", test::small_gpt2(32, 40)}}},
                        {"tokenizer", {{"train", "character"}, {"chat_template", path("own.jinja").string()}}},
                        {"data", {{"train", {path("train.jsonl").string()}}, {"dev", {path("dev.jsonl").string()}}}},
                        {"optimizer", {{"learning_rate", 1e-2}}},

@@ -14,6 +14,7 @@
 #include "heed/tasks/run_task.h"
 #include "heed/train/train.h"
 #include "support/error_of.h"
+#include "support/random_model.h"
 #include "support/shared_data.h"
 #include "support/temp_folder.h"
 
@@ -161,16 +162,7 @@ TEST(LmTraining, FromNothingToText) {
   const Json config = {
       {"task", "lm"},
       {"output", (folder.path() / "model").string()},
-      {"model",
-       {{"architecture",
-         {{"model_type", "gpt2"},
-          {"n_embd", 32},
-          {"n_layer", 2},
-          {"n_head", 2},
-          {"n_positions", 32},
-          {"resid_pdrop", 0},
-          {"embd_pdrop", 0},
-          {"attn_pdrop", 0}}}}},
+      {"model", {{"architecture", test::small_gpt2(32, 32)}}},
       {"tokenizer", {{"train", "character"}}},
       {"data", {{"train", (folder.path() / "train.txt").string()}, {"format", "document"}, {"dev_share", 0}}},
       {"optimizer", {{"learning_rate", 1e-2}}},

@@ -73,16 +73,7 @@ class ResumeTest : public testing::Test {
   // Of a decoder that draws dropout masks, from nothing.
   Json language_model() const {
     return {{"task", "lm"},
-            {"model",
-             {{"architecture",
-               {{"model_type", "gpt2"},
-                {"n_embd", 16},
-                {"n_layer", 2},
-                {"n_head", 2},
-                {"n_positions", 32},
-                {"resid_pdrop", 0.1},
-                {"embd_pdrop", 0.1},
-                {"attn_pdrop", 0.1}}}}},
+            {"model", {{"architecture", test::small_gpt2(16, 32, 0.1)}}},
             {"tokenizer", {{"train", "character"}}},
             {"batch", {{"tokens", 128}}},
             {"optimizer", {{"learning_rate", 1e-2}}},
