@@ -190,7 +190,7 @@ done > words.txt
 for type in wordpiece unigram; do
     cat > scratch.json << JSON
 {"task": "mlm", "output": "scratch-$type", "tokenizer": {"train": "$type", "vocab_size": 30000},
- "model": {"architecture": {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}},
+ "model": {"architecture": {"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}},
  "data": {"train": "words.txt"}}
 JSON
     "$heed" train scratch.json > stdout 2> stderr &

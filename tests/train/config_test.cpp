@@ -68,6 +68,15 @@ TEST(TrainConfig, ErrorsNameFieldFoundAndExpected) {
       ErrorKind::invalid_argument, [] { parse_train_config(kSmall, "c.json", std::vector<std::string>{"epochs"}); });
   EXPECT_NE(form.find("name=value"), std::string::npos) << form;
   EXPECT_NE(message("model.from=").find("model.architecture"), std::string::npos);
+  // Before anything is read or trained, the tokenizer too.
+  const auto scratch = [](const std::string& architecture) {
+    const std::vector<std::string> overrides = {"model.from=", "tokenizer.train=wordpiece",
+                                                "model.architecture=" + architecture};
+    return test::error_of(ErrorKind::bad_format, [&] { parse_train_config(kSmall, "c.json", overrides); });
+  };
+  EXPECT_NE(scratch(R"({"hidden_size": 16})").find("c.json: model.architecture: model_type is missing"),
+            std::string::npos);
+  EXPECT_NE(scratch(R"({"model_type": "brt"})").find("model_type is \"brt\", expected one of"), std::string::npos);
 }
 
 TEST(TrainConfig, ColumnsMayBeNumbersAndTextsMayBeDigits) {

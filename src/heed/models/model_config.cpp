@@ -42,20 +42,25 @@ std::string architecture_name(const ModelFamily& family, HeadKind head) {
   return family.class_name + std::string(name_of(head).architecture);
 }
 
-ModelConfig parse_model_config(const Json& source, const std::string& where) {
-  const auto model_type = json_required<std::string>(source, "model_type", where);
+const ModelFamily& model_family(const Json& config, const std::string& where) {
+  const auto model_type = json_required<std::string>(config, "model_type", where);
   const auto family = std::ranges::find(model_families(), model_type, &ModelFamily::model_type);
   if (family == model_families().end()) {
     fail(ErrorKind::bad_format, where, ": model_type is \"", model_type, "\", expected one of ",
          join(model_families(), ", ", &ModelFamily::model_type));
   }
-  ModelConfig config{.family = *family, .source = source};
-  config.info.model_type = model_type;
+  return **family;
+}
+
+ModelConfig parse_model_config(const Json& source, const std::string& where) {
+  const ModelFamily& family = model_family(source, where);
+  ModelConfig config{.family = &family, .source = source};
+  config.info.model_type = family.model_type;
   ConfigReader reader(source, where);
   config.labels = reader.labels();
   // More labels than one are the scores of a classifier, to which a softmax belongs.
   if (config.labels.size() == 1) static_cast<void>(cross_encoder_activation(source, where));
-  (*family)->read(reader, config);
+  family.read(reader, config);
   reader.finish();
   ModelInfo& info = config.info;
   if (info.head_dim == 0 && info.heads > 0) info.head_dim = info.hidden_size / info.heads;

@@ -129,6 +129,9 @@ struct ModelConfig {
 // "BertForMaskedLM"
 std::string architecture_name(const ModelFamily& family, HeadKind head);
 
+// The family that a config.json's model_type names. Throws bad_format if registry.h has none.
+const ModelFamily& model_family(const Json& config, const std::string& where);
+
 // config.json of any model_type of registry.h. `where` is the file's name for errors: bad_format that names the field
 // for everything absent, contradictory, absurd or not known.
 ModelConfig parse_model_config(const Json& config, const std::string& where);

@@ -6,6 +6,7 @@
 #include "heed/base/file.h"
 #include "heed/data/readers.h"
 #include "heed/io/hub.h"
+#include "heed/models/model_config.h"
 #include "heed/tasks/task.h"
 
 namespace heed {
@@ -137,6 +138,7 @@ void complete(TrainConfig& c, const std::string& where) {
   HEED_CHECK_AS(bad_format, !c.data.train.empty(), where, ": data.train is missing: files to train on");
   HEED_CHECK_AS(bad_format, c.model.from.empty() != c.model.architecture.empty(), where,
                 ": give either model.from (a folder) or model.architecture (fields of a config.json)");
+  if (c.model.from.empty()) static_cast<void>(model_family(c.model.architecture, where + ": model.architecture"));
   HEED_CHECK_AS(bad_format, c.lora.merge || (c.lora.rank > 0 && !c.model.from.empty()), where,
                 ": lora.merge is false, which needs lora.rank and, in model.from, the model that the adapter changes");
   HEED_CHECK_AS(bad_format, !c.model.from.empty() || !c.tokenizer.from.empty() || !c.tokenizer.train.empty(), where,

@@ -27,7 +27,6 @@ ModelConfig starting_config(const TrainConfig& config, const text::Tokenizer& to
   }
   Json architecture = config.model.architecture;
   if (!architecture.contains("vocab_size")) architecture["vocab_size"] = tokenizer.vocabulary_size();
-  if (!architecture.contains("model_type")) architecture["model_type"] = "bert";
   return parse_model_config(architecture, "model.architecture");
 }
 
