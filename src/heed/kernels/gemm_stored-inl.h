@@ -86,9 +86,10 @@ class StoredPanels {
     const StoredMatrix::Part* part;
     std::int64_t row;  // in it
   };
+  // In a matrix without rows, row 0 is the end of the last part.
   Place find(std::int64_t row) const {
-    const StoredMatrix::Part* part = w_.parts.data();
-    for (; row >= part->rows; ++part) row -= part->rows;
+    const StoredMatrix::Part *part = w_.parts.data(), *last = part + (w_.parts.size() - 1);
+    for (; part < last && row >= part->rows; ++part) row -= part->rows;
     return {part, row};
   }
   const HalfBits* address(Place place, std::int64_t column) const {
