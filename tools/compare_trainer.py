@@ -2,17 +2,20 @@
 """Fine-tuning with nothing but paths given, beside HuggingFace's Trainer on the same rows.
 
   compare_trainer.py rows SHARED DIR              writes DIR/SET/{train,dev,test}.jsonl for the sets below
-  compare_trainer.py train MODEL DIR/SET default|usual OUTPUT
+  compare_trainer.py train MODEL DIR/SET RECIPE OUTPUT
                                                   needs transformers, accelerate and torch; the model is saved to OUTPUT
+  compare_trainer.py heed MODEL DIR/SET now|before OUTPUT
+                                                  the same with the program that the variable HEED names
 `heed eval --model OUTPUT --data DIR/SET/dev.jsonl` scores what either program made, by one and the same code.
 
-default: TrainingArguments as they are (5e-5, 8 rows, 3 epochs). usual: what transformers' own examples for GLUE say (2e-5, 32
-rows, 3 epochs)."""
+RECIPE is default: TrainingArguments as they are (5e-5, 8 rows, 3 epochs); or usual: what transformers' own examples for GLUE
+say (2e-5, 32 rows, 3 epochs). now: only paths are given; before: what heed had for everything (5e-5, 2,048 tokens, 3 epochs)."""
 import csv
 import gzip
 import json
 import os
 import random
+import subprocess
 import sys
 
 
@@ -123,8 +126,9 @@ def train(model_folder, folder, recipe, output):
 
     kind = AutoModelForTokenClassification if tagged else AutoModelForSequenceClassification
     torch.manual_seed(1)
-    model = kind.from_pretrained(model_folder, num_labels=len(names), id2label=dict(enumerate(names)),
-                                 label2id={name: i for i, name in enumerate(names)})
+    # Weights of 16 bits would otherwise be trained as such.
+    model = kind.from_pretrained(model_folder, dtype=torch.float32, num_labels=len(names),
+                                 id2label=dict(enumerate(names)), label2id={name: i for i, name in enumerate(names)})
     usual = {"learning_rate": 2e-5, "per_device_train_batch_size": 32} if recipe == "usual" else {}
     arguments = TrainingArguments(output_dir=output, num_train_epochs=3, save_strategy="no", report_to=[], seed=1,
                                   disable_tqdm=True, use_cpu=True, dataloader_pin_memory=False, **usual)
@@ -134,11 +138,26 @@ def train(model_folder, folder, recipe, output):
     tokenizer.save_pretrained(output)
 
 
+def heed(model_folder, folder, defaults, output):
+    """Trains with the paths of a set and, before, the settings that were fixed."""
+    with open(f"{folder}/train.jsonl", encoding="utf-8") as file:
+        task = "tag" if "words" in json.loads(file.readline()) else "classify"
+    config = {"task": task, "output": output, "model": {"from": model_folder},
+              "data": {"train": f"{folder}/train.jsonl", "dev": f"{folder}/dev.jsonl"}}
+    if defaults == "before":
+        config.update(batch={"tokens": 2048}, optimizer={"learning_rate": 5e-5}, epochs=3)
+    with open(f"{output}.json", "w", encoding="utf-8") as file:
+        json.dump(config, file)
+    subprocess.run([os.environ["HEED"], "train", f"{output}.json"], check=True)
+
+
 if __name__ == "__main__":
     verb = sys.argv[1] if len(sys.argv) > 1 else ""
     if verb == "rows" and len(sys.argv) == 4:
         write_rows(*sys.argv[2:])
     elif verb == "train" and len(sys.argv) == 6 and sys.argv[4] in ("default", "usual"):
         train(*sys.argv[2:])
+    elif verb == "heed" and len(sys.argv) == 6 and sys.argv[4] in ("now", "before"):
+        heed(*sys.argv[2:])
     else:
         sys.exit(__doc__)
