@@ -92,25 +92,38 @@ export class LookData {
     return { rows: at.length, columns: at.length, block: cells.block, value, largest, at };
   }
 
-  // The head to open first. Each token that is looked at counts once, with the square of the largest weight that reaches
-  // it from a token at least three places away; special tokens count on neither side. So heads that rest on one token,
-  // that look at themselves, at a neighbour or at everything a little come last.
+  // The head to open first: where there is most to see.
   headWorthSeeing() {
     let best = { layer: 0, head: 0, score: 0 };
     for (let layer = 0; layer < this.layers; ++layer) {
       for (let head = 0; head < this.heads; ++head) {
-        const text = packed(`links-${layer}-${head}`), reached = new Float32Array(this.count);
-        const level = (at) => kLevels[text.charCodeAt(at)];
-        for (let i = 0, at = 0; i < this.count * this.links; ++i, at += kLinkCharacters) {
-          const row = Math.floor(i / this.links), key = (level(at) * 64 + level(at + 1)) * 64 + level(at + 2);
-          if (this.special[row] || this.special[key] || Math.abs(row - key) < 3) continue;
-          reached[key] = Math.max(reached[key], ((level(at + 3) * 64 + level(at + 4)) / 4095) ** 2);
-        }
-        const score = reached.reduce((sum, weight) => sum + weight ** 2, 0);
+        const score = this.worthSeeing(layer, head);
         if (score > best.score) best = { layer, head, score };
       }
     }
     return best;
+  }
+
+  // How much there is to see in a head: for each token the best link that reaches it from at least three places away,
+  // added up. A link counts its weight times what this exceeds the mean of the column's other rows, so that a token
+  // which all rows look at counts little. Heads that look at a neighbour or at everything a little come last as well.
+  // Special tokens count on neither side.
+  worthSeeing(layer, head) {
+    const text = packed(`links-${layer}-${head}`), level = (at) => kLevels[text.charCodeAt(at)];
+    const size = this.count * this.links, keys = new Uint32Array(size), weights = new Float32Array(size);
+    const sums = new Float32Array(this.count), reached = new Float32Array(this.count);
+    for (let i = 0, at = 0; i < size; ++i, at += kLinkCharacters) {
+      keys[i] = (level(at) * 64 + level(at + 1)) * 64 + level(at + 2);
+      if (this.special[Math.floor(i / this.links)] || this.special[keys[i]]) continue;
+      weights[i] = ((level(at + 3) * 64 + level(at + 4)) / 4095) ** 2;
+      sums[keys[i]] += weights[i];
+    }
+    const others = Math.max(1, this.special.filter((special) => !special).length - 1);
+    weights.forEach((weight, i) => {
+      if (Math.abs(Math.floor(i / this.links) - keys[i]) < 3) return;
+      reached[keys[i]] = Math.max(reached[keys[i]], weight * (weight - (sums[keys[i]] - weight) / others));
+    });
+    return reached.reduce((sum, worth) => sum + worth, 0);
   }
 
   // Words look at words: sums over the columns of a word, means over its rows.

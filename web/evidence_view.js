@@ -56,11 +56,14 @@ export class EvidenceView {
     this.app.painted("evidence", units.length);
   }
 
+  // Labels without evidence share a row: there may be hundreds.
   judgement({ labels, others }) {
-    const few = others.length + 1 < labels.length
-      ? `Evidence is here for the ${others.length + 1} best of ${labels.length} labels; heed look --labels ${labels.length} has it for all.` : "Evidence is here for every label.";
+    const count = others.length + 1, rest = labels.slice(count);
+    const few = rest.length ? `Evidence is here for the ${count} best of ${labels.length} labels; heed look --labels ${labels.length} has it for all.` : "Evidence is here for every label.";
+    const rows = labels.slice(0, count).map(({ label, score }) => [label, score]);
+    if (rest.length) rows.push([rest.length > 1 ? `${rest.length} others, each at most` : rest[0].label, rest[0].score]);
     return section("What the classifier says", few,
-      table(["label", "score", ""], labels.map(({ label: name, score }) => [name, score.toFixed(3), balance(score, 1, 0)])));
+      table(["label", "score", ""], rows.map(([name, score]) => [name, score.toFixed(3), balance(score, 1, 0)])));
   }
 
   // One passage per label, all on the scale of `largest`; the name chooses the label that is told about.

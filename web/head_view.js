@@ -1,7 +1,7 @@
 // Two columns of tokens with lines from each to those it looks at; thickness is weight. Only what is in sight is drawn.
 import { cssColor, element, headColor, sharp, visible } from "./draw.js";
 
-const kRowHeight = 22, kFirstRow = 30, kMostUnfolded = 500;
+const kLeastRow = 22, kMostRow = 32, kFirstRow = 30, kMostUnfolded = 500; // pixels; short texts have the higher rows
 
 export class HeadView {
   constructor(app, stage) {
@@ -27,9 +27,9 @@ export class HeadView {
 
   // Brings a unit into sight.
   reveal(unit) {
-    const y = kFirstRow + this.shown.place[unit] * kRowHeight, height = this.stage.clientHeight;
+    const y = kFirstRow + this.shown.place[unit] * this.row, height = this.stage.clientHeight;
     if (y < this.stage.scrollTop + kFirstRow) this.stage.scrollTop = Math.max(0, y - kFirstRow);
-    if (y + kRowHeight > this.stage.scrollTop + height) this.stage.scrollTop = y + 2 * kRowHeight - height;
+    if (y + this.row > this.stage.scrollTop + height) this.stage.scrollTop = y + 2 * this.row - height;
   }
 
   // For a picture: all rows at once, where they are not too many.
@@ -41,7 +41,9 @@ export class HeadView {
   draw() {
     const { data, state } = this.app;
     this.shown = data.shown(state.words, state.hidden);
-    const count = this.shown.at.length, tall = kFirstRow + count * kRowHeight + kRowHeight;
+    const count = this.shown.at.length, room = (this.stage.clientHeight - kFirstRow) / (count + 1);
+    this.row = Math.min(kMostRow, Math.max(kLeastRow, Math.floor(room)));
+    const tall = kFirstRow + (count + 1) * this.row;
     const width = this.stage.clientWidth, height = this.unfolded ? tall : this.stage.clientHeight;
     const top = this.unfolded ? 0 : this.stage.scrollTop;
     this.tall.style.height = `${tall}px`;
@@ -49,9 +51,9 @@ export class HeadView {
     const column = Math.min(280, Math.max(110, width * 0.24)), gap = Math.min(520, width - 2 * column - 40);
     const left = (width - 2 * column - gap) / 2;
     this.place = { from: left, to: left + column + gap, column, gap, x1: left + column, x2: left + column + gap, height };
-    const first = Math.max(0, Math.floor((top - kFirstRow) / kRowHeight) - 1);
-    this.range = [first, Math.min(count, first + Math.ceil(height / kRowHeight) + 3)];
-    this.y = (unit) => kFirstRow + this.shown.place[unit] * kRowHeight - top;
+    const first = Math.max(0, Math.floor((top - kFirstRow) / this.row) - 1);
+    this.range = [first, Math.min(count, first + Math.ceil(height / this.row) + 3)];
+    this.y = (unit) => kFirstRow + this.shown.place[unit] * this.row - top;
     const lit = this.lines(sharp(this.canvas, width, height));
     this.drawTokens(data.units(state.words), lit);
     this.app.painted("head", lit.drawn);
@@ -87,7 +89,7 @@ export class HeadView {
   }
 
   line(context, from, to, weight, strength) {
-    const { x1, x2, gap } = this.place, y1 = this.y(from) + kRowHeight / 2, y2 = this.y(to) + kRowHeight / 2;
+    const { x1, x2, gap } = this.place, y1 = this.y(from) + this.row / 2, y2 = this.y(to) + this.row / 2;
     const outOfSight = y1 < 0 || y2 < 0 || Math.max(y1, y2) > this.place.height;
     const alpha = (0.12 + 0.84 * strength ** 0.7) * (outOfSight ? 0.3 : 1);
     context.strokeStyle = headColor(this.app.state.head, this.app.data.heads, alpha);
@@ -113,6 +115,7 @@ export class HeadView {
           textContent: visible(text), title: text, dataset: { unit },
           style: {
             left: `${this.place[side]}px`, top: `${this.y(unit)}px`, width: `${this.place.column}px`,
+            height: `${this.row}px`, lineHeight: `${this.row}px`,
             background: share > 0.01 ? headColor(state.head, data.heads, 0.5 * share ** 0.8) : "",
           },
         }));

@@ -2,7 +2,7 @@
 // Cells are painted in tiles when they come into sight, so a map of 4,096 tokens opens at once.
 import { cssColor, element, sharp, visible } from "./draw.js";
 
-const kTile = 256, kMapTop = 96, kMapRight = 72, kLabel = 13, kShades = 4096;
+const kTile = 256, kMapTop = 96, kMapRight = 84, kLabel = 13, kShades = 4096;
 
 export class HeatMap {
   // source: {rows, columns, block, value(i, j), color(value) -> [r, g, b], rowText(i), columnText(j),
@@ -45,6 +45,9 @@ export class HeatMap {
 
   // Where the first column in sight is drawn: a map that is narrower than the stage stands in the middle.
   get x0() { return this.margin + Math.max(0, this.area.width - this.source.columns * this.scale) / 2; }
+
+  // Where the legend is drawn, beside the map.
+  get legendX() { return this.x0 + Math.min(this.area.width, this.source.columns * this.scale) + 16; }
 
   fit() {
     const { width, height } = this.area, { rows, columns } = this.source;
@@ -156,8 +159,7 @@ export class HeatMap {
   }
 
   drawLegend(context) {
-    const { range, color, rows, columns } = this.source, height = 140, steps = 70;
-    const x = this.x0 + Math.min(this.area.width, columns * this.scale) + 16;
+    const { range, color, rows, columns } = this.source, height = 140, steps = 70, x = this.legendX;
     context.textAlign = "left";
     context.fillStyle = cssColor("--soft");
     range.labels.forEach((text, index) => context.fillText(text, x + 16, kMapTop + 4 + (height - 8) * (1 - index / (range.labels.length - 1))));

@@ -27,7 +27,7 @@ export class LookApp {
     this.views = kLookViews.filter(([view]) => view !== "next" || this.data.expected);
     this.stage = document.getElementById("stage");
     const { layer, head } = this.first = this.data.headWorthSeeing();
-    this.state = { kind: "attention", view: "head", layer, head, words: false, hidden: false, pointed: null, chosen: null, cell: null, label: this.data.explained[0]?.label ?? null, painted: {} };
+    this.state = { kind: "attention", view: "head", layer, head, words: false, hidden: this.data.canHide, pointed: null, chosen: null, cell: null, label: this.data.explained[0]?.label ?? null, painted: {} };
     this.controls();
     note("**Attention is not explanation.** It shows where heads read from, not why the model decided: for that see Evidence." + (this.data.cut ? ` ${cutNote("The text", this.data.count)}` : ""));
     this.keys();
@@ -40,13 +40,12 @@ export class LookApp {
   fields() {
     const { data, state } = this;
     const index = (name, count) => ({ get: () => String(state[name] + 1), set: (text) => { state[name] = indexNamed(text, count) ?? state[name]; } });
-    const flag = (name, value, allowed = true) => ({ get: () => (state[name] ? value : null), set: (text) => { state[name] = allowed && text === value; } });
     return {
       view: { get: () => state.view, set: (text) => { if (this.views.some(([view]) => view === text)) state.view = text; } },
       layer: index("layer", data.layers),
       head: index("head", data.heads),
-      words: flag("words", "merged"),
-      special: flag("hidden", "hidden", data.canHide),
+      words: { get: () => (state.words ? "merged" : null), set: (text) => { state.words = text === "merged"; } },
+      special: { get: () => (state.hidden === data.canHide ? null : "shown"), set: (text) => { state.hidden = data.canHide && text !== "shown"; } },
       token: {
         get: () => (state.chosen ? String(state.chosen.unit + 1) : null),
         set: (text) => {
@@ -64,11 +63,11 @@ export class LookApp {
 
   controls() {
     const { data } = this;
-    document.getElementById("subject").textContent = `${data.model} · ${data.count} tokens · ${data.layers} × ${data.heads} heads`;
+    document.getElementById("subject").textContent = `${data.model} · ${data.count} tokens`;
     document.title = `heed look: ${data.tokens.slice(0, 12).join(" ")}`;
     tabs(this.views, (view) => this.go(view));
     this.words = toggle("words", "w", () => this.merge());
-    this.special = toggle("hide [CLS] …", "s", () => this.hide());
+    this.special = toggle(`hide ${visible(data.tokens[data.special.indexOf(1)] ?? "[CLS]").slice(0, 8)} …`, "s", () => this.hide());
     this.special.title = "hide special tokens, key s";
     this.special.disabled = !data.canHide;
     this.steppers = [stepper("layer", (step) => this.step(step, 0)), stepper("head", (step) => this.step(0, step))];

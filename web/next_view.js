@@ -16,7 +16,7 @@ export class NextView {
     const { data } = this.app, layers = data.expected[0]?.layers.length ?? 0;
     const titles = ["token", "probability", "place", "likeliest", "embeddings", ...Array.from({ length: Math.max(0, layers - 1) }, (_, i) => `layer ${i + 1}`)];
     this.stage.replaceChildren(element("table", { className: "next" },
-      element("thead", {}, element("tr", {}, ...titles.map((textContent) => element("th", { textContent })))),
+      element("thead", {}, element("tr", {}, ...titles.map((textContent, column) => element("th", { textContent, className: column === 1 || column === 2 ? "number" : "" })))),
       element("tbody", {}, ...data.expected.map((at) => this.row(at)))));
     this.app.painted("next", data.expected.length);
   }

@@ -114,10 +114,11 @@ export class SimilarityApp {
       const text = gradients
         ? `Shares sum to ${signed(total, 4)}; the cosine changes by ${signed(gradients.score - gradients.baselineScore, 4)} from the baseline; gap ${signed(gradients.gap, 4)}.`
         : `Shares sum to ${total.toFixed(4)}, the cosine.`;
+      const origin = sums.some((sum) => sum < 0) ? 50 : 0;
       const order = units.map((_, index) => index).sort((a, b) => Math.abs(sums[b]) - Math.abs(sums[a])).slice(0, 40);
       return element("div", {}, ...section(side ? "Second text" : "First text", text,
         passage(units, sums, signedColor, (unit, value) => `${unit.text}  ${signed(value, 4)}`),
-        table(["", "share", ""], order.map((index) => [visible(units[index].text), signed(sums[index], 4), balance(sums[index], largest)]))));
+        table(["", "share", ""], order.map((index) => [visible(units[index].text), signed(sums[index], 4), balance(sums[index], largest, origin)]))));
     });
     this.stage.replaceChildren(element("div", { className: "sheet" }, element("div", { className: "halves" }, ...parts)));
     this.state.painted.texts = 2;

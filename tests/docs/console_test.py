@@ -1,12 +1,14 @@
-#!/usr/bin/python3
-"""Runs the console blocks of Markdown files and compares what the commands print with what the page says. Commands in
-sh blocks are not run, but heed must know their verbs, flags and config fields; those after the comment "a test runs this
-block" are run, before the others, as a newcomer would who has nothing but a clone (Newcomer).
-usage: console_test.py <heed program> <shared data> <page>...        exit 77: the models of the pages are not there
+#!/usr/bin/python3 -B
+"""Runs the console blocks of Markdown files and compares what the commands print with what the page says. Of commands
+in sh blocks heed must know the verbs, flags and config fields. They are run too: where the comment "a test runs this
+block" stands above, before all others, as a newcomer would who has nothing but a clone (Newcomer); and on the pages in
+RUN, with models with random weights (SmallModels).
+usage: console_test.py <heed program> <make_model program> <shared data> <page>...
+exit 77: the models of the pages are not there
 
 A line "$ command" is run, all of a page in one folder, where the models stand under their names; the lines after it are
 what it prints. "..." stands for any text within a line, and alone on a line for any number of lines. Numbers may differ
-a little, for instruction sets round differently."""
+a little, for instruction sets round differently. Pictures must be there, and small."""
 import json
 import os
 import re
@@ -16,7 +18,11 @@ import sys
 import tempfile
 import time
 
+from small_models import SmallModels
+
+RUN = ["README.md", "look.md"]
 MODELS = {"all-MiniLM-L6-v2": "weights/minilm", "bert-tiny-toxicity": "weights/bert-tiny-toxicity"}
+MOST_BYTES = 150_000  # of a picture
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 TOLERANCE = 2e-3
 
@@ -33,16 +39,21 @@ def commands_of(page):
     return found
 
 
-def heed_commands(page):
-    """The commands of heed in sh blocks, as lists of words."""
-    for block in re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        for line in block.replace("\\\n", " ").splitlines():
-            lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
-            lexer.whitespace_split = True
-            words = list(lexer)
-            end = next((i for i, word in enumerate(words) if word[0] in "|&;<>"), len(words))
-            if words[:1] == ["heed"]:
-                yield words[1:end]
+def heed_lines(page, marked):
+    """The lines of sh blocks that begin with heed; with or without those of blocks that are marked to be run."""
+    sh_block = re.compile(r"^(<!-- a test runs this block -->\n)?```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    for mark, block in sh_block.findall(page):
+        if marked or not mark:
+            yield from (line for line in block.replace("\\\n", " ").splitlines() if line.startswith("heed "))
+
+
+def words_of(line):
+    """What follows heed, up to a pipe or a redirection."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
+    lexer.whitespace_split = True
+    words = list(lexer)
+    end = next((i for i, word in enumerate(words) if word[0] in "|&;<>"), len(words))
+    return words[1:end]
 
 
 def complaints(heed, words, fields):
@@ -134,55 +145,97 @@ def fits(expected, printed):
     return bool(printed) and line_fits(expected[0], printed[0]) and fits(expected[1:], printed[1:])
 
 
+def read(page):
+    with open(page, encoding="utf-8") as file:
+        return file.read()
+
+
+class Count:
+    """How many commands passed and failed."""
+
+    def __init__(self):
+        self.all = self.failed = 0
+
+    def add(self, passed, *report):
+        self.all += 1
+        if not passed:
+            self.failed += 1
+            print(*report, sep="\n")
+
+
+def check_known(heed, fields, page, count):
+    for line in heed_lines(read(page), marked=True):
+        unknown = complaints(heed, words_of(line), fields)
+        count.add(not unknown, f"{page}: {line}: heed does not know {', '.join(unknown)}")
+
+
+def check_pictures(page, count):
+    for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", read(page)):
+        path = os.path.join(os.path.dirname(page), name)
+        count.add(os.path.isfile(path) and os.path.getsize(path) <= MOST_BYTES,
+                  f"{page}: the picture {name} is not there or has more than {MOST_BYTES} bytes")
+
+
+def run_with_small_models(heed, make_model, page, count):
+    with tempfile.TemporaryDirectory() as work:
+        models = SmallModels(heed, make_model, work)
+        for line in heed_lines(read(page), marked=False):
+            models.fit(words_of(line)[0])
+            run = run_shell(heed, line, work, "Who?\n")
+            count.add(run.returncode == 0, f"{page}: {line}: exit code {run.returncode}, printed:",
+                      run.stdout + run.stderr)
+
+
+def run_shell(heed, command, work, typed=""):
+    runnable = re.sub(r"^heed ", shlex.quote(heed) + " ", command)
+    return subprocess.run(["bash", "-c", runnable], cwd=work, input=typed, capture_output=True, text=True, check=False)
+
+
+def run_page(heed, shared, page, count):
+    """What is marked, then the console blocks, in one folder."""
+    text = read(page)
+    blocks = runnable_blocks(text)
+    with tempfile.TemporaryDirectory() as work:
+        if blocks:
+            newcomer = Newcomer(heed, os.path.realpath(os.path.join(shared, MODELS["all-MiniLM-L6-v2"])), work)
+            try:
+                for block in blocks:
+                    code, printed = newcomer.run(block)
+                    count.add(code == 0, f"{page}: exit code {code} of\n{block}it printed:", printed)
+            finally:
+                newcomer.leave()
+        else:
+            for name, folder in MODELS.items():
+                os.symlink(os.path.realpath(os.path.join(shared, folder)), os.path.join(work, name))
+        for command, expected in commands_of(text):
+            run = run_shell(heed, command, work)
+            count.add(run.returncode == 0 and fits(expected, run.stdout.splitlines()),
+                      f"{page}: $ {command}\nexit code {run.returncode}, printed:\n{run.stdout}{run.stderr}expected:",
+                      *expected)
+
+
 def main():
-    heed, shared, *pages = sys.argv[1:]
-    heed = os.path.abspath(heed)
+    heed, make_model, shared, *pages = sys.argv[1:]
+    heed, make_model = os.path.abspath(heed), os.path.abspath(make_model)
     shared = os.environ.get("HEED_SHARED", shared)
-    fields, checked, failed = set(config_fields(heed)), 0, 0
+    fields = set(config_fields(heed))
+    known, pictures, run, printed = Count(), Count(), Count(), Count()
     for page in pages:
-        with open(page, encoding="utf-8") as file:
-            for words in heed_commands(file.read()):
-                checked += 1
-                for unknown in complaints(heed, words, fields):
-                    failed += 1
-                    print(f"{page}: heed {shlex.join(words)}: heed does not know {unknown}")
-    print(f"{checked} commands of sh blocks, {failed} not known")
-    if failed or checked == 0:
+        check_known(heed, fields, page, known)
+        check_pictures(page, pictures)
+        if os.path.basename(page) in RUN:
+            run_with_small_models(heed, make_model, page, run)
+    print(f"sh blocks: {known.all} commands, {known.failed} not known; {run.all} run, {run.failed} failed", flush=True)
+    if known.failed or pictures.failed or run.failed or 0 in (known.all, pictures.all, run.all):
         return 1
     for folder in MODELS.values():
         if not os.path.isdir(os.path.join(shared, folder)):
             print(f"skipped: no {os.path.realpath(os.path.join(shared, folder))}")
             return 77
-    count = 0
     for page in pages:
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
-        blocks, commands = runnable_blocks(text), commands_of(text)
-        with tempfile.TemporaryDirectory() as work:
-            if blocks:
-                newcomer = Newcomer(heed, os.path.realpath(os.path.join(shared, MODELS["all-MiniLM-L6-v2"])), work)
-                try:
-                    for block in blocks:
-                        count += 1
-                        code, printed = newcomer.run(block)
-                        if code != 0:
-                            failed += 1
-                            print(f"{page}: exit code {code} of\n{block}it printed:\n{printed}")
-                finally:
-                    newcomer.leave()
-            else:
-                for name, folder in MODELS.items():
-                    os.symlink(os.path.realpath(os.path.join(shared, folder)), os.path.join(work, name))
-            for command, expected in commands:
-                count += 1
-                runnable = re.sub(r"^heed ", shlex.quote(heed) + " ", command)
-                run = subprocess.run(["bash", "-c", runnable], cwd=work, capture_output=True, text=True, check=False)
-                if run.returncode != 0 or not fits(expected, run.stdout.splitlines()):
-                    failed += 1
-                    print(f"{page}: $ {command}\nexit code {run.returncode}, printed:\n{run.stdout}{run.stderr}")
-                    print("expected:\n" + "\n".join(expected))
-    print(f"{count - failed} passed, {failed} failed")
-    return 1 if failed or count == 0 else 0
+        run_page(heed, shared, page, printed)
+    print(f"{printed.all - printed.failed} passed, {printed.failed} failed")
+    return 1 if printed.failed or printed.all == 0 else 0
 
 
 sys.exit(main())

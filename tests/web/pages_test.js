@@ -9,7 +9,7 @@ const { colors, open } = require("./tab.js");
 
 const [browserPath, work] = process.argv.slice(2);
 async function shortText(browser) {
-  const tab = await open(browser, work, "short.html", { hash: "#layer=1&head=1" });
+  const tab = await open(browser, work, "short.html", { hash: "#layer=1&head=1&special=shown" });
   const { page, state, key, text, shot } = tab;
   assert.equal(await page.evaluate(() => window.heed.app.data.tokens.join(" ")), "[CLS] the fox ##gang [UNK] [UNK] s ##c ##r ##i ##p ##t [UNK] [UNK] ! [UNK] [UNK] [UNK] b [UNK] jumps [UNK] [UNK] b [UNK] over [UNK] berlin [UNK] [SEP]");
   assert.equal(await page.$("#stage b"), null); // the text is text
@@ -99,7 +99,7 @@ async function shortText(browser) {
 
 async function longText(browser, name, count, mostBytes) {
   assert.ok(fs.statSync(path.join(work, name)).size < mostBytes, `${name} is too large`);
-  const tab = await open(browser, work, name);
+  const tab = await open(browser, work, name, { hash: "#special=shown" });
   const { page, state, key, text, shot } = tab;
   assert.equal(await page.evaluate(() => window.heed.app.data.count), count);
   const rows = (await page.$$(".token.from")).length;

@@ -1,24 +1,15 @@
 #!/bin/bash
 # The pages of heed look and heed why-similar in a headless browser without a network; see pages_test.js.
-# usage: pages_test.sh <heed program> <make_model program> <work folder>      exit 77: there is no browser to drive
+# usage: pages_test.sh <heed program> <make_model program> <shared data> <work folder>
+# exit 77: there is no browser to drive
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-heed=$1 make_model=$2
-mkdir -p "$3"
-work=$(cd "$3" && pwd)
-
+heed=$1 make_model=$2 minilm=${HEED_SHARED:-$3}/weights/minilm
+mkdir -p "$4"
+work=$(cd "$4" && pwd)
 skip() { echo "pages_test: SKIPPED: $*"; exit 77; }
-browser=$(command -v chromium || true)
-[[ -n $browser ]] || skip "there is no chromium (tools/install_packages.sh web)"
-if [[ ! -d $work/node_modules/puppeteer-core ]]; then
-    command -v npm > /dev/null || skip "there is no npm to install puppeteer-core with"
-    cp "$here/package.json" "$work/"
-    if ! (cd "$work" && npm install --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 60000 > npm.log 2>&1); then
-        tail -n 5 "$work/npm.log"
-        skip "npm could not install puppeteer-core"
-    fi
-fi
+source "$here/browser.sh"
 
 # Words of a text with $1 tokens, [CLS] and [SEP] among them.
 words=(the quick brown fox jumps over the lazy dog in berlin)
@@ -36,4 +27,12 @@ rm -rf "$work/classify" "$work/generate" "$work/model" "$work/long"
 "$heed" look --model "$work/generate" "the quick fox" --max-new-tokens 8 --html "$work/next.html"
 "$heed" why-similar --model "$work/long" "the quick foxgang </script>" "a lazy dog" --html "$work/similar.html"
 "$heed" why-similar --model "$work/long" --pooling cls "the quick fox" "a lazy dog" --html "$work/similar_cls.html"
-NODE_PATH=$work/node_modules exec node "$here/pages_test.js" "$browser" "$work"
+# The sentences of README.md and docs/tutorial.md, in the model that is used there.
+rm -f "$work"/real_*.html
+if [[ -d $minilm ]]; then
+    "$heed" look --model "$minilm" "The cat sat on the mat because it was tired." --html "$work/real_mat.html"
+    "$heed" look --model "$minilm" "The cat was tired because it had run" --html "$work/real_run.html"
+else
+    echo "pages_test: no page of a real model, for there is no $minilm"
+fi
+exec node "$here/pages_test.js" "$browser" "$work"

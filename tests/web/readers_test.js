@@ -30,11 +30,14 @@ async function fits(tab, name, width, height) {
     });
     const { fontSize } = getComputedStyle(document.getElementById("lead"));
     const stage = document.getElementById("stage"), [canvas] = stage.querySelectorAll(".map");
-    return { wide: document.documentElement.scrollWidth, out: out.map((node) => node.id || node.textContent), fontSize, high: stage.clientHeight, map: !canvas || canvas.clientWidth <= stage.clientWidth };
+    const map = canvas && (window.heed.app.map ?? window.heed.app.view.map);
+    const legend = map ? map.legendX + 16 + Math.max(...["100.0 %", ...map.source.range.labels].map((text) => canvas.getContext("2d").measureText(text).width)) : 0;
+    return { legend, wide: document.documentElement.scrollWidth, out: out.map((node) => node.id || node.textContent), fontSize, high: stage.clientHeight, map: !canvas || canvas.clientWidth <= stage.clientWidth };
   });
   assert.ok(found.wide <= width, `${name} is ${found.wide} pixels wide of ${width}`);
   assert.deepEqual(found.out, [], `${name}: out of sight at ${width}`);
   assert.ok(parseFloat(found.fontSize) >= 12 && found.map);
+  assert.ok(found.legend <= width, `${name}: the legend reaches to ${found.legend} of ${width}`);
   assert.ok(found.high >= 0.45 * height, `${name}: the stage has ${found.high} of ${height} pixels`);
 }
 
@@ -54,10 +57,30 @@ const checks = {
     const tab = await open(browser, work, "opening.html");
     const { layer, head } = await tab.state();
     assert.deepEqual([layer, head], [3, 5]);
-    assert.match(await tab.text("#lead"), /This head is shown first because/);
+    assert.match(await tab.text("#lead"), /This head is shown first/);
     await tab.key("ArrowRight");
-    assert.doesNotMatch(await tab.text("#lead"), /This head is shown first because/);
+    assert.doesNotMatch(await tab.text("#lead"), /This head is shown first/);
     await tab.close();
+  },
+
+  // Of each text the name of the page, the head and what "it" looks at most: no head where all look at one token.
+  async "opens on a head worth seeing in a real model"(browser, work) {
+    for (const [name, layer, head] of [["real_mat.html", 4, 2], ["real_run.html", 4, 2]]) {
+      if (!fs.existsSync(path.join(work, name))) continue; // pages_test.sh has said so
+      const tab = await open(browser, work, name);
+      const found = await tab.page.evaluate(() => {
+        const { data, state: { layer, head } } = window.heed.app;
+        const words = [...data.tokens.keys()].filter((token) => !data.special[token]), it = data.tokens.indexOf("it");
+        const { value } = data.cells(layer, head, false);
+        const best = words.reduce((a, b) => (value(it, a) >= value(it, b) ? a : b));
+        const shares = words.map((key) => words.reduce((sum, row) => sum + value(row, key), 0) / words.length);
+        return { head: [layer + 1, head + 1], it: data.tokens[best], column: Math.max(...shares) };
+      });
+      assert.deepEqual(found.head, [layer, head], name);
+      assert.equal(found.it, "cat", name);
+      assert.ok(found.column < 0.3, `${name}: all tokens look at one, by ${found.column} in the mean`);
+      await tab.close();
+    }
   },
 
   async "says what each view shows"(browser, work) {
@@ -75,7 +98,10 @@ const checks = {
   async "hides special tokens everywhere, and renormalises nothing"(browser, work) {
     const tab = await open(browser, work, "short.html", { hash: "#layer=1&head=1" });
     const { page } = tab;
+    assert.equal((await tab.state()).hidden, true);
+    await tab.key("s");
     assert.ok((await rowTexts(tab)).some((text) => kSpecial.test(text)));
+    assert.doesNotMatch(await tab.text("#lead"), /Special tokens are hidden/);
     const weight = () => page.evaluate(() => window.heed.app.data.lines(0, 0, false, 3, false).find(({ key }) => key === 5).weight);
     const before = await weight();
     await tab.key("s");
@@ -102,7 +128,7 @@ const checks = {
     assert.ok(!(await page.$$eval(".passage span", (nodes) => nodes.map((node) => node.textContent))).some((text) => kSpecial.test(text)));
     await tab.close();
     // Where a cell is a block of tokens, the blocks with a special token go.
-    const long = await open(browser, work, "4096.html", { hash: "#view=map&layer=1&head=1&special=hidden" });
+    const long = await open(browser, work, "4096.html", { hash: "#view=map&layer=1&head=1" });
     assert.equal(await long.page.evaluate(() => window.heed.app.view.map.source.rows), 1364);
     assert.match(await long.text("#status"), /blocks of tokens/);
     await long.close();
@@ -152,7 +178,7 @@ const checks = {
     const told = ({ view: name, layer, head, words, hidden, chosen, label }) => ({ name, layer, head, words, hidden, chosen, label });
     await page.evaluate(() => window.heed.app.explain(window.heed.app.data.evidence.labels[1].label));
     const before = told(await tab.state());
-    assert.deepEqual(before.chosen, { unit: 2, toward: true });
+    assert.deepEqual([before.hidden, before.chosen], [false, { unit: 1, toward: true }]);
     await pause(500);
     await page.reload({ waitUntil: "load" });
     await page.waitForFunction(() => window.heed?.ready);
@@ -204,6 +230,9 @@ const checks = {
     assert.equal(label, labels[0].label);
     assert.deepEqual(others.map((other) => other.label), labels.slice(1, 5).map((other) => other.label));
     assert.match(await tab.text("#stage"), /the 5 best of 7 labels/);
+    const rows = await page.$eval("tbody", (body) => [...body.rows].map((row) => [row.cells[0].textContent, row.cells[1].textContent]));
+    assert.deepEqual(rows.map(([name]) => name), [...labels.slice(0, 5).map((other) => other.label), "2 others, each at most"]);
+    assert.equal(rows[5][1], labels[5].score.toFixed(3));
     for (const method of ["gradients", "occlusion"]) {
       assert.deepEqual(await page.$$eval(`[data-method="${method}"] [data-label]`, (nodes) => nodes.map((node) => node.dataset.label)), labels.slice(0, 5).map((other) => other.label));
       // Equal numbers have equal colours, whatever the label: colour is a function of value alone, and grows with it.
