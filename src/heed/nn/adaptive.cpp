@@ -101,7 +101,7 @@ Tensor AdaptiveSoftmax::word_scores(const Tensor& x, std::size_t cluster) const 
   if (outputs_.size() == config_.clusters()) return outputs_[cluster].forward(x);
   const std::int64_t begin = config_.begin(cluster), end = config_.end(cluster);
   const Linear& all = outputs_.front();
-  return linear(x, Weight(slice(all.weight.parameter(), 0, begin, end)), slice(all.bias, 0, begin, end));
+  return linear(x, all.weight.rows(begin, end), slice(all.bias, 0, begin, end));
 }
 
 Tensor AdaptiveSoftmax::forward(const Tensor& x) const {
