@@ -56,6 +56,8 @@ const std::vector<Case> kCases = {
     {{{"model_type", "gpt_neox"}}, HeadKind::causal_lm},
     {{{"model_type", "bloom"}, {"n_layer", 2}, {"n_head", 4}}, HeadKind::causal_lm},
     {transfo_xl(1), HeadKind::causal_lm},
+    {transfo_xl(1, {{"d_embed", 16}, {"tie_projs", {false, true, false}}}), HeadKind::causal_lm},
+    {transfo_xl(2), HeadKind::causal_lm},
     {transfo_xl(2, {{"tie_word_embeddings", false}, {"tie_projs", {false, false, false}}}), HeadKind::causal_lm}};
 
 Model make_model(const Case& wanted) {
