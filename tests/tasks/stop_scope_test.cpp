@@ -8,6 +8,7 @@
 #include "heed/tasks/classify.h"
 #include "heed/tasks/embed.h"
 #include "heed/tasks/generate.h"
+#include "heed/tasks/registry.h"
 #include "heed/train/evaluation_run.h"
 #include "support/error_of.h"
 #include "support/random_model.h"

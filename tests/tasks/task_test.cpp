@@ -10,6 +10,7 @@
 #include "heed/tasks/classify.h"
 #include "heed/tasks/embed.h"
 #include "heed/tasks/fill_mask.h"
+#include "heed/tasks/registry.h"
 #include "heed/tasks/tag.h"
 #include "heed/tasks/word_places.h"
 #include "heed/text/load_tokenizer.h"
