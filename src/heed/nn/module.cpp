@@ -53,7 +53,7 @@ void walk_mutable(Module& module, const OnMutableParameter& on_parameter) {
   });
 }
 
-// Likewise.
+// The same for whole weights.
 class Replacement : public Visitor {
  public:
   Replacement(const std::function<Weight(const Weight&)>& weight, const std::function<Tensor(const Tensor&)>& parameter)
