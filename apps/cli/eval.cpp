@@ -11,6 +11,7 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/engine/load.h"
+#include "heed/tasks/registry.h"
 #include "heed/train/evaluation_run.h"
 #include "model_options.h"
 #include "notes.h"

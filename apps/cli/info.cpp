@@ -10,6 +10,7 @@
 #include "heed/base/utf8.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/embed_plan.h"
+#include "heed/tasks/registry.h"
 #include "heed/tasks/run_task.h"
 #include "notes.h"
 #include "verbs.h"

@@ -7,6 +7,7 @@
 #include "answer_file.h"
 #include "heed/base/error.h"
 #include "heed/base/join.h"
+#include "heed/tasks/registry.h"
 #include "heed/tasks/run_task.h"
 #include "model_options.h"
 #include "option_flags.h"

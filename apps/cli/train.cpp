@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "heed/base/error.h"
+#include "heed/tasks/registry.h"
 #include "heed/train/trainer.h"
 #include "heed/train/tune.h"
 #include "stop_on_signal.h"

@@ -27,7 +27,7 @@ std::string refused(const std::function<void()>& call) {
 
 TEST(Attend, SummariesMatchTheRows) {
   AttentionInput in = self_attention(3, 8, {40, 5});
-  AttentionSummary summary{.links = 4};
+  AttentionSummary summary{.top_k = 4};
   const Tensor watched = attend(in, &summary);
   EXPECT_TRUE(same_bits(watched, attend(in)));
   const Tensor row = attention_rows(in, 0, 2, 7, 8);

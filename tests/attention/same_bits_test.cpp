@@ -61,9 +61,9 @@ TEST_P(SameBits, WithAnyNumberOfThreads) {
 TEST_P(SameBits, WhenSomebodyLooks) {
   const AttentionInput in = input_of(GetParam(), {make_tokens(GetParam(), "0", 150), make_tokens(GetParam(), "1", 3)});
   const Tensor plain = attend(in);
-  for (std::int64_t links : {1, 8, 16}) {
-    AttentionSummary summary{.links = links};
-    EXPECT_TRUE(same_bits(attend(in, &summary), plain)) << links;
+  for (std::int64_t top_k : {1, 8, 16}) {
+    AttentionSummary summary{.top_k = top_k};
+    EXPECT_TRUE(same_bits(attend(in, &summary), plain)) << top_k;
   }
   attention_rows(in, 0, 1, 0, 150);
   EXPECT_TRUE(same_bits(attend(in), plain));

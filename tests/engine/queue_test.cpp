@@ -135,6 +135,29 @@ TEST(JobQueue, CancelledJobsEndWithoutRunning) {
   EXPECT_EQ(error_of([&] { only.get(); }).first, ErrorKind::cancelled);
 }
 
+TEST(JobQueue, CancelledJobsMakeRoomForOthers) {
+  JobQueue queue(10);
+  const StopSource source;
+  auto first = push(queue, "a", "first", 2);
+  auto gone = push(queue, "a", "gone", 3, "", source.token());  // not at the front
+  auto late = push(queue, "b", "late", 4, "other", StopToken().with_deadline(StopToken::Clock::now()));
+  source.request_stop();
+  EXPECT_EQ(queue.waiting_tokens(), 9);
+  auto small = push(queue, "c", "small", 1);  // fits as it is
+  EXPECT_EQ(queue.waiting_tokens(), 10);
+  // Does not fit even so, but they have ended.
+  EXPECT_EQ(error_of([&] { push(queue, "c", "large", 8); }),
+            std::pair(ErrorKind::overloaded,
+                      std::string("[queue] a job of 8 tokens does not fit: 3 of 10 tokens are waiting")));
+  EXPECT_EQ(error_of([&] { gone.get(); }).first, ErrorKind::cancelled);
+  EXPECT_EQ(error_of([&] { late.get(); }),
+            std::pair(ErrorKind::cancelled, std::string("[queue] cancelled: the deadline has passed")));
+  EXPECT_EQ(queue.waiting_jobs(), 2);
+  auto last = push(queue, "b", "last", 7);
+  EXPECT_EQ(take(queue, 10), "first small last");
+  EXPECT_EQ(queue.waiting_tokens(), 0);
+}
+
 TEST(JobQueue, ClosingLeavesWhatWaitsOrCancelsIt) {
   JobQueue queue(10);
   auto first = push(queue, "a", "1"), second = push(queue, "b", "2");

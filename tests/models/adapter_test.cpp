@@ -9,6 +9,7 @@
 #include "heed/base/file.h"
 #include "heed/base/random.h"
 #include "heed/io/model_folder.h"
+#include "heed/models/adapter_save.h"
 #include "heed/models/load.h"
 #include "heed/nn/module.h"
 #include "heed/train/lora.h"

@@ -26,6 +26,24 @@ struct Case {
   HeadKind head;
 };
 
+// A softmax in clusters of words, over one table or one per cluster.
+Json transfo_xl(std::int64_t div_val, const Json& further = Json::object()) {
+  Json config = {{"model_type", "transfo-xl"},
+                 {"d_model", 32},
+                 {"d_embed", 32},
+                 {"n_layer", 2},
+                 {"n_head", 4},
+                 {"d_head", 8},
+                 {"d_inner", 48},
+                 {"mem_len", 80},
+                 {"cutoffs", {7, 15}},
+                 {"init_std", 0.3},
+                 {"proj_init_std", 0.3},
+                 {"div_val", div_val}};
+  config.update(further);
+  return config;
+}
+
 // Between them: parts one below the other, matrices [in, out], rows by head and reversed, tied and other outputs.
 const std::vector<Case> kCases = {
     {{{"model_type", "bert"}, {"position_embedding_type", "relative_key"}}, HeadKind::masked_lm},
@@ -36,7 +54,11 @@ const std::vector<Case> kCases = {
     {{{"model_type", "llama"}, {"num_key_value_heads", 2}, {"tie_word_embeddings", false}}, HeadKind::causal_lm},
     {{{"model_type", "qwen3"}, {"num_key_value_heads", 2}, {"head_dim", 6}}, HeadKind::causal_lm},
     {{{"model_type", "gpt_neox"}}, HeadKind::causal_lm},
-    {{{"model_type", "bloom"}, {"n_layer", 2}, {"n_head", 4}}, HeadKind::causal_lm}};
+    {{{"model_type", "bloom"}, {"n_layer", 2}, {"n_head", 4}}, HeadKind::causal_lm},
+    {transfo_xl(1), HeadKind::causal_lm},
+    {transfo_xl(1, {{"d_embed", 16}, {"tie_projs", {false, true, false}}}), HeadKind::causal_lm},
+    {transfo_xl(2), HeadKind::causal_lm},
+    {transfo_xl(2, {{"tie_word_embeddings", false}, {"tie_projs", {false, false, false}}}), HeadKind::causal_lm}};
 
 Model make_model(const Case& wanted) {
   Json json = {{"vocab_size", kVocabulary}, {"max_position_embeddings", 80}, {"hidden_size", 32},
@@ -45,6 +67,7 @@ Model make_model(const Case& wanted) {
   const std::string type = wanted.config["model_type"];
   if (type == "distilbert" || type == "gpt2") json = {{"vocab_size", kVocabulary}, {"initializer_range", 0.3}};
   if (type == "bloom") json = {{"vocab_size", kVocabulary}, {"hidden_size", 32}, {"initializer_range", 0.3}};
+  if (type == "transfo-xl") json = {{"vocab_size", kVocabulary}};
   json.update(wanted.config);
   Model model(parse_model_config(json, "config.json"), wanted.head);
   initialize(model, 5);
@@ -66,7 +89,7 @@ Inputs input_of(const Ids& lengths) {
 }
 
 std::string name_of(const Case& each, DType dtype) {
-  return each.config["model_type"].get<std::string>() + " " + std::string(to_string(dtype));
+  return each.config.dump() + " " + std::string(to_string(dtype));
 }
 
 TEST(StoredModel, HasTheBitsOfParameters) {
@@ -98,7 +121,7 @@ TEST(StoredModel, GradientsOfTheInputsHaveTheBitsToo) {
     const auto gradient = [&](const LoadOptions& options) {
       const auto model = load_model(folder.path(), options);
       Inputs inputs = input_of({5, 9});
-      inputs.vectors = model->backbone()->words().forward(inputs.ids.values);
+      inputs.vectors = model->backbone()->word_vectors(inputs.ids.values);
       inputs.vectors.set_requires_grad();
       backward(sum(model->forward(inputs, Context()).logits));
       return inputs.vectors.grad();

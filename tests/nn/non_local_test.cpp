@@ -79,7 +79,7 @@ void expect_formula(NonLocalBlock& block, NonLocalKind kind, const Packed& x, st
 TEST(NonLocalBlock, FollowsItsFormulaOnSequencesAndGrids) {
   for (const NonLocalKind kind : {NonLocalKind::embedded_gaussian, NonLocalKind::dot_product}) {
     NonLocalBlock whole({.channels = kChannels, .kind = kind}),
-        sampled({.channels = kChannels, .inner = 2, .kind = kind, .subsample = true});
+        sampled({.channels = kChannels, .inter_channels = 2, .kind = kind, .subsample = true});
     randomize(whole);
     randomize(sampled);
     const Packed line(noise("line", {5, kChannels}, DType::f64), {5});

@@ -47,6 +47,26 @@ void add_linear(std::vector<OpCase>& cases, const Shape& x, std::int64_t out, Ac
        .flops = 2.0 * static_cast<double>(x.count() * out)});
 }
 
+void add_linear_transposed(std::vector<OpCase>& cases, const Shape& x, std::int64_t in) {
+  const std::int64_t out = x[-1];
+  cases.push_back({.op = "linear_transposed",
+                   .name = text(x) + "->" + std::to_string(in),
+                   .inputs = {value_input("x", x), value_input("w", {out, in})},
+                   .run = [weight = CaseWeight()](Inputs t) { return linear_transposed(t[0], weight.of(t[1])); },
+                   .reference =
+                       [=](Inputs t) {
+                         return generate(x.with(-1, in), [&](std::int64_t i) {
+                           double sum = 0;
+                           for (std::int64_t k = 0; k < out; ++k) {
+                             sum += f64(t[0])[i / in * out + k] * f64(t[1])[k * in + i % in];
+                           }
+                           return sum;
+                         });
+                       },
+                   .rows = x.rank() > 1 ? std::vector<bool>{true, false} : std::vector<bool>{},
+                   .flops = 2.0 * static_cast<double>(x.count() * in)});
+}
+
 void add_feed_forward(std::vector<OpCase>& cases, std::int64_t tokens, std::int64_t width, std::int64_t inner,
                       Activation activation, bool residual) {
   auto weight = [](const char* name, std::int64_t out, std::int64_t in) {
@@ -117,6 +137,7 @@ void add_matmul_cases(std::vector<OpCase>& cases, CaseSize size) {
   if (size == CaseSize::large) {
     add_linear(cases, {128, 768}, 768, Activation::none, true, true);
     add_linear(cases, {128, 768}, 3072, Activation::gelu, true, false);
+    add_linear_transposed(cases, {128, 768}, 768);
     add_feed_forward(cases, 128, 768, 3072, Activation::gelu, true);
     add_matmul(cases, {12, 128, 64}, {12, 128, 64}, false, true);
     add_matmul(cases, {12, 128, 128}, {12, 128, 64});
@@ -134,6 +155,9 @@ void add_matmul_cases(std::vector<OpCase>& cases, CaseSize size) {
   add_linear(cases, {0, 4}, 3, Activation::gelu, true, false);
   add_linear(cases, {3, 0}, 2, Activation::none, true, false);
   add_linear(cases, {9, 20}, 33, Activation::none, false, true);
+  for (const Shape& x : {Shape{3, 5}, Shape{2, 3, 5}, Shape{5}, Shape{0, 4}, Shape{3, 0}, Shape{9, 20}}) {
+    add_linear_transposed(cases, x, 7);
+  }
   for (bool ta : {false, true}) {
     for (bool tb : {false, true}) {
       add_matmul(cases, ta ? Shape{5, 4} : Shape{4, 5}, tb ? Shape{3, 5} : Shape{5, 3}, ta, tb);

@@ -136,6 +136,31 @@ TEST(Weight, StoredPartsHaveTheBitsOfOneParameter) {
   }
 }
 
+TEST(Weight, RowsAreThoseOfTheWhole) {
+  const Tensor whole = noise("w", {50, 33}).detached_to(DType::f16);
+  const auto part = [&](std::int64_t begin, std::int64_t end) { return whole.detached_slice(0, begin, end); };
+  const Weight stored = Weight::stored({part(0, 16), part(16, 43), part(43, 50)}),
+               parameter(whole.detached_to(DType::f32));
+  const Tensor x = noise("x", {kRows, 33}).detached_to(DType::f32);
+  const auto product = [&](const Weight& weight) {
+    std::vector<float> y(static_cast<std::size_t>(kRows * weight.out()));
+    weight.apply(kRows, x.data<float>(), y.data(), {});
+    return y;
+  };
+  const std::vector<std::pair<std::int64_t, std::int64_t>> ranges = {{0, 50},  {0, 16},  {3, 9},  {15, 17},
+                                                                     {15, 44}, {43, 50}, {49, 50}};
+  for (const auto& [begin, end] : ranges) {
+    const std::vector<float> expected = product(Weight(part(begin, end).detached_to(DType::f32)));
+    EXPECT_EQ(product(stored.rows(begin, end)), expected) << begin << ' ' << end;
+    EXPECT_EQ(product(parameter.rows(begin, end)), expected) << begin << ' ' << end;
+  }
+  for (const Weight& weight : {stored, parameter}) {
+    EXPECT_THROW(weight.rows(-1, 3), Error);
+    EXPECT_THROW(weight.rows(3, 3), Error);
+    EXPECT_THROW(weight.rows(40, 51), Error);
+  }
+}
+
 TEST(Weight, RefusesPartsThatDoNotFit) {
   const Tensor x = noise("w", {4, 6}).detached_to(DType::f16);
   EXPECT_THROW(Weight::stored({}), Error);

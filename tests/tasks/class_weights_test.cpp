@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "heed/tasks/task.h"
+#include "heed/tasks/registry.h"
 #include "heed/text/load_tokenizer.h"
 #include "support/error_of.h"
 #include "support/random_model.h"

@@ -10,7 +10,7 @@
 
 #include "heed/base/file.h"
 #include "heed/base/join.h"
-#include "heed/tasks/task.h"
+#include "heed/tasks/registry.h"
 #include "support/shared_data.h"
 
 namespace heed {

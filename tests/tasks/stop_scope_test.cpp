@@ -1,12 +1,14 @@
 // Every call of the library ends when its thread is to stop.
 #include <gtest/gtest.h>
 
+#include "heed/base/parallel.h"
 #include "heed/base/stop.h"
 #include "heed/explain/look.h"
 #include "heed/explain/similarity.h"
 #include "heed/tasks/classify.h"
 #include "heed/tasks/embed.h"
 #include "heed/tasks/generate.h"
+#include "heed/tasks/registry.h"
 #include "heed/train/evaluation_run.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
@@ -45,6 +47,37 @@ TEST(StopScope, ReachesTasksEvaluationsAndExplanations) {
     EXPECT_NO_THROW(calls[0]());
   }
   test::error_of(ErrorKind::cancelled, calls[0]);
+}
+
+// Stops the call it is in while its first row becomes tokens.
+class StoppingRun : public BatchedRun {
+ public:
+  StoppingRun(const TaskSetup& setup, const StopSource& source) : BatchedRun(setup), source_(source) {}
+
+  std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const override {
+    ++encoded_rows;
+    source_.request_stop();
+    return BatchedRun::encode(row, purpose);
+  }
+  std::unique_ptr<Finding> begin(const Row&) const override { return nullptr; }
+  void find(const HeadBatch&, std::span<Finding* const>) const override {}
+
+  mutable std::size_t encoded_rows = 0;
+
+ private:
+  const StopSource& source_;
+};
+
+TEST(StopScope, EndsACallWhoseRowsBecomeTokens) {
+  const test::TempFolder folder;
+  test::write_random_model(folder.path(), HeadKind::none, {});
+  const LoadedModel model(folder.path(), 512);
+  const StopSource source;
+  const StoppingRun run(model.setup(), source);
+  const ThreadLimit one(1);
+  const std::vector<Row> rows(100, Row{.text = "the fox"});
+  test::error_of(ErrorKind::cancelled, [&] { run.run(model, rows, {.stop = source.token()}); });
+  EXPECT_EQ(run.encoded_rows, 1u);
 }
 
 }  // namespace

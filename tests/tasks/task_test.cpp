@@ -10,6 +10,7 @@
 #include "heed/tasks/classify.h"
 #include "heed/tasks/embed.h"
 #include "heed/tasks/fill_mask.h"
+#include "heed/tasks/registry.h"
 #include "heed/tasks/tag.h"
 #include "heed/tasks/word_places.h"
 #include "heed/text/load_tokenizer.h"
@@ -309,6 +310,8 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
                             {"mem_len", 4},
                             {"div_val", 1},
                             {"cutoffs", Json::array()}}}};
+  Json adaptive = recurrent;
+  adaptive["architecture"]["cutoffs"] = {7, 15};
   const std::vector<Case> cases = {{"classify", "labels.tsv", {{"label_smoothing", 0.1}}},
                                    {"classify", "several.tsv", {{"kind", "several"}}, ','},
                                    {"classify", "numbers.tsv", {{"kind", "number"}}},
@@ -316,12 +319,13 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
                                    {"mlm", "lines.txt", {{"probability", 0.3}, {"whole_words", true}}},
                                    {"lm", "lines.txt", {{"stride", 3}}, 0, decoder},
                                    {"lm", "lines.txt", Json::object(), 0, recurrent},
+                                   {"lm", "lines.txt", Json::object(), 0, adaptive},
                                    {"answer", "questions.json", {{"null_answer", true}, {"stride", 5}}},
                                    {"embed", "pairs.tsv", {{"scale", 7}, {"pooling", "max"}}},
                                    {"embed", "scores.tsv", {{"score_range", 6}}}};
   std::set<std::string> seen;
   for (const Case& each : cases) {
-    SCOPED_TRACE(each.task + " " + each.file);
+    SCOPED_TRACE(each.task + " " + each.file + " " + each.model.dump());
     seen.insert(each.task);
     std::filesystem::remove_all(folder_.path() / "run");
     const TrainConfig run = config({{"task", each.task},

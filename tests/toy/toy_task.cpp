@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "heed/ops/loss.h"
-#include "heed/tasks/task.h"
+#include "heed/tasks/registry.h"
 
 namespace heed {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/file.h"
-#include "heed/tasks/task.h"
+#include "heed/tasks/registry.h"
 #include "support/error_of.h"
 #include "support/shared_data.h"
 

@@ -15,11 +15,11 @@ namespace heed {
 namespace {
 
 void fill_summary(AttentionSummary& summary, const Shape& rows, DType dtype) {
-  HEED_CHECK(summary.links >= 0 && summary.links <= 16, "[attend] ", summary.links, " links asked for, at most 16");
+  HEED_CHECK(summary.top_k >= 0 && summary.top_k <= 16, "[attend] top_k is ", summary.top_k, ", expected 0 to 16");
   summary.entropy = Tensor::empty(rows, dtype);
   summary.maximum = Tensor::empty(rows, dtype);
-  summary.link_keys = Tensor::empty({rows[0], rows[1], summary.links}, DType::i64);
-  summary.link_weights = Tensor::empty({rows[0], rows[1], summary.links}, dtype);
+  summary.link_keys = Tensor::empty({rows[0], rows[1], summary.top_k}, DType::i64);
+  summary.link_weights = Tensor::empty({rows[0], rows[1], summary.top_k}, dtype);
 }
 
 template <class T>
@@ -27,7 +27,7 @@ kernels::AttentionSummary<T> kernel_summary(AttentionSummary* summary) {
   if (!summary) return {};
   return {.entropy = summary->entropy.mutable_data<T>(),
           .maximum = summary->maximum.mutable_data<T>(),
-          .links = summary->links,
+          .top_k = summary->top_k,
           .link_keys = summary->link_keys.mutable_data<std::int64_t>(),
           .link_weights = summary->link_weights.mutable_data<T>()};
 }

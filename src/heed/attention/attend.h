@@ -32,10 +32,10 @@ struct AttentionDropout {
 
 // Streaming summaries of every row; filled by attend() when asked for, the output keeps its bits.
 struct AttentionSummary {
-  std::int64_t links = 8;       // top-k, at most 16
+  std::int64_t top_k = 8;       // at most 16
   Tensor entropy{}, maximum{};  // [Nq, H]; entropy in nats
-  Tensor link_keys{};           // i64 [Nq, H, links]: keys of the largest weights, descending; -1: fewer keys
-  Tensor link_weights{};        // [Nq, H, links]
+  Tensor link_keys{};           // i64 [Nq, H, top_k]: keys of the largest weights, descending; -1: fewer keys
+  Tensor link_weights{};        // [Nq, H, top_k]
   Tensor log_sum{};             // [Nq, H]: log sum_j exp(score_j), from which attention_rows() makes weights
 };
 

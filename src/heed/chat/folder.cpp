@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <array>
 
 #include "heed/base/file.h"
 #include "heed/chat/chat.h"
 #include "heed/chat/limits.h"
+#include "heed/text/token_roles.h"
 
 namespace heed::chat {
 namespace {
@@ -72,14 +72,12 @@ void take_token(OrderedJson& tokens, const OrderedJson& settings, const std::str
 
 // As HuggingFace does, special_tokens_map.json counts where tokenizer_config.json does not list the tokens itself.
 OrderedJson special_tokens_of(const OrderedJson& settings, const fs::path& folder) {
-  constexpr std::array kRoles = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                 "pad_token", "cls_token", "mask_token"};
   const OrderedJson map = settings.contains("added_tokens_decoder") ? OrderedJson::object()
                                                                     : read_object(folder / "special_tokens_map.json");
   OrderedJson tokens = OrderedJson::object();
-  for (const char* role : kRoles) {
-    take_token(tokens, settings, role);
-    take_token(tokens, map, role);
+  for (const text::TokenRole& role : text::kTokenRoles) {
+    take_token(tokens, settings, role.name);
+    take_token(tokens, map, role.name);
   }
   for (const char* field : {"extra_special_tokens", "model_specific_special_tokens"}) {
     const auto extra = settings.find(field);

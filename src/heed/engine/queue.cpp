@@ -1,8 +1,17 @@
 #include "heed/engine/queue.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace heed {
+namespace {
+
+// Without the lock: it calls others' code.
+void end_stopped(const JobBatch& jobs) {
+  for (const auto& job : jobs) job->fail_if_stopped("[queue]");
+}
+
+}  // namespace
 
 JobQueue::JobQueue(std::int64_t limit) : limit_(limit) {
   HEED_CHECK(limit >= 1, "[queue] a limit of ", limit, " tokens, expected at least 1");
@@ -16,6 +25,7 @@ void JobQueue::push(std::unique_ptr<Job> job) {
   const JobInfo& info = job->info();
   HEED_CHECK(info.tokens >= 1 && info.tokens <= limit_, "[queue] a job of ", info.tokens, " tokens, expected 1 to ",
              limit_);
+  make_room(info.tokens);
   {
     std::lock_guard lock(mutex_);
     HEED_CHECK_AS(cancelled, !closed_, "[queue] closed: no further jobs");
@@ -45,16 +55,39 @@ JobBatch JobQueue::take(std::int64_t budget) {
       if (!batch.empty()) fill_up(budget, batch, dropped);
       forget_idle_callers();
     }
-    for (const auto& job : dropped) job->fail_if_stopped("[queue]");  // without the lock: it calls others' code
+    end_stopped(dropped);
     if (!batch.empty()) return batch;
   }
 }
 
-void JobQueue::move_front(Lane& lane, JobBatch& to) {
-  to.push_back(std::move(lane.front().job));
-  lane.pop_front();
+// If a job of so many tokens does not fit, those that were told to stop end, wherever they wait.
+void JobQueue::make_room(std::int64_t tokens) {
+  JobBatch dropped;
+  {
+    std::lock_guard lock(mutex_);
+    if (tokens <= limit_ - tokens_) return;
+    const auto goes_on = [](const Waiting& each) { return !each.job->info().stop.stop_requested(); };
+    for (Caller& caller : callers_) {
+      for (auto& [group, lane] : caller.lanes) {
+        const auto stopped = std::ranges::stable_partition(lane, goes_on);
+        for (Waiting& each : stopped) take_out(each, dropped);
+        lane.erase(stopped.begin(), stopped.end());
+      }
+    }
+    forget_idle_callers();
+  }
+  end_stopped(dropped);
+}
+
+void JobQueue::take_out(Waiting& waiting, JobBatch& to) {
+  to.push_back(std::move(waiting.job));
   tokens_ -= to.back()->info().tokens;
   --jobs_;
+}
+
+void JobQueue::move_front(Lane& lane, JobBatch& to) {
+  take_out(lane.front(), to);
+  lane.pop_front();
 }
 
 void JobQueue::drop_stopped(Lane& lane, JobBatch& dropped) {

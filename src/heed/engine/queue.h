@@ -2,7 +2,7 @@
 //
 // Bounded: at most `limit` tokens wait. Fair: callers take turns, so a caller that floods the queue waits behind its
 // own jobs. A caller's jobs of one group run in the order they came. A job that is told to stop before it runs ends as
-// cancelled when a worker comes upon it; until then it takes up room.
+// cancelled when a worker comes upon it, or when another needs its room.
 #pragma once
 
 #include <condition_variable>
@@ -52,6 +52,8 @@ class JobQueue {
     std::map<std::string, Lane> lanes;  // by group
   };
 
+  void make_room(std::int64_t tokens);
+  void take_out(Waiting& waiting, JobBatch& to);
   void move_front(Lane& lane, JobBatch& to);
   void drop_stopped(Lane& lane, JobBatch& dropped);
   void take_first(JobBatch& batch, JobBatch& dropped);

@@ -70,7 +70,7 @@ Look look_at(const LoadedModel& model, const TextInput& input, const LookOptions
   }
   const auto tokens = static_cast<std::int64_t>(look.text.tokens.size());
   const ModelInfo& info = model.model().info();
-  const PageLayout layout(tokens, info.attention_layers * info.heads, AttentionSummary().links);
+  const PageLayout layout(tokens, info.attention_layers * info.heads, AttentionSummary().top_k);
   check_full(options, layout, info.attention_layers, info.heads);
   const bool short_enough = look.text.tokens.size() <= kMostExplained;
   std::optional<AttentionRollout> rollout;

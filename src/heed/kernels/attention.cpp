@@ -60,7 +60,7 @@ class ForwardWorker {
         outputs_(kForwardRows * output_columns_),
         row_memory_((SoftmaxRows<T>::kArrays + 1) * kRowRoom),
         rows_(row_memory_.data(), kRowRoom),
-        links_(to.summary.links > 0 ? kForwardRows : 1) {}
+        links_(to.summary.top_k > 0 ? kForwardRows : 1) {}
 
   // `heads` are of one group; their rows of the tile follow one another.
   void run(const QueryTile& tile, Range heads) {
@@ -96,7 +96,7 @@ class ForwardWorker {
     }
     std::fill(outputs_.data(), outputs_.data() + rows * output_columns_, T{0});
     rows_.clear(kRowRoom);
-    for (std::int64_t r = 0; to_.summary.links > 0 && r < rows; ++r) clear_links(links_.data()[r]);
+    for (std::int64_t r = 0; to_.summary.top_k > 0 && r < rows; ++r) clear_links(links_.data()[r]);
   }
 
   // The outputs of a tile lie far apart, where no hardware looks ahead.
@@ -111,9 +111,9 @@ class ForwardWorker {
     const std::int64_t columns = round_up(span.keys(), kStrip<T>);
     const auto scores = [&](std::int64_t r) { return scores_.data() + r * kScoreStride<T>; };
     for (std::int64_t r = 0; r < rows; ++r) rows_.block[r] = row_maximum(scores(r), columns);
-    if (to_.summary.links > 0) {
+    if (to_.summary.top_k > 0) {
       for (std::int64_t r = 0; r < rows; ++r) {
-        update_links(links_.data()[r], to_.summary.links, scores(r), columns, rows_.block[r], span.first());
+        update_links(links_.data()[r], to_.summary.top_k, scores(r), columns, rows_.block[r], span.first());
       }
     }
     rows_.advance(rows);
@@ -152,7 +152,7 @@ class ForwardWorker {
       }
       // 2^(maximum - maximum) / sum, but for the rounding of the maximum.
       if (to_.summary.maximum) to_.summary.maximum[index] = std::min(inverse, T{1});
-      if (to_.summary.links > 0) finish_links(to_.summary, links_.data()[r], rows_.block[r], inverse, index);
+      if (to_.summary.top_k > 0) finish_links(to_.summary, links_.data()[r], rows_.block[r], inverse, index);
     }
   }
 
@@ -172,7 +172,7 @@ template <class T>
 void attention(const AttentionInputs<T>& in, T* out, std::int64_t out_stride, T* log_sum,
                const AttentionSummary<T>& summary) {
   check_attention(in);
-  HEED_CHECK(summary.links >= 0 && summary.links <= kMostLinks, "[attention] links are ", summary.links,
+  HEED_CHECK(summary.top_k >= 0 && summary.top_k <= kMostLinks, "[attention] top_k is ", summary.top_k,
              ", expected 0 to ", kMostLinks);
   const AttentionPlan<T> plan(in, kForwardRows);
   const ForwardOutputs<T> to{out, out_stride, log_sum, summary};

@@ -57,9 +57,9 @@ template <class T>
 struct AttentionSummary {
   T* entropy = nullptr;               // of p, in nats
   T* maximum = nullptr;               // largest p
-  std::int64_t links = 0;             // k of the top-k, at most 16
-  std::int64_t* link_keys = nullptr;  // [N, H, links]: keys of the largest p, descending, the first of equals; -1: none
-  T* link_weights = nullptr;          // [N, H, links]
+  std::int64_t top_k = 0;             // at most 16
+  std::int64_t* link_keys = nullptr;  // [N, H, top_k]: keys of the largest p, descending, the first of equals; -1: none
+  T* link_weights = nullptr;          // [N, H, top_k]
 };
 
 // out [N, query_heads * value_width] with out_stride; log_sum [N, query_heads] receives log sum_j exp(s_j) of each row

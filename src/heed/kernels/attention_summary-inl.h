@@ -161,7 +161,7 @@ HWY_INLINE void update_links(RowLinks<T>& links, std::int64_t count, const T* sc
 template <class T>
 void finish_links(const AttentionSummary<T>& summary, RowLinks<T>& links, T shift, T inverse, std::int64_t index) {
   const TileTag<T> d;
-  const std::int64_t count = summary.links;
+  const std::int64_t count = summary.top_k;
   if (summary.link_keys) std::copy(links.keys, links.keys + count, summary.link_keys + index * count);
   if (!summary.link_weights) return;
   map(d, links.scores, summary.link_weights + index * count, count, [&](auto s) HEED_LAMBDA {

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "heed/io/safetensors.h"
 #include "heed/models/model.h"
@@ -33,23 +32,5 @@ class Adapter {
   Json config_;
   SafetensorsFile tensors_;
 };
-
-// What is added to a parameter of ours: scale * B A, of A [rank, in] and B [out, rank].
-struct LowRank {
-  std::string parameter;
-  Tensor a, b;
-};
-
-struct AdapterDescription {
-  std::string base;  // a folder, or owner/name
-  std::int64_t rank = 0;
-  double alpha = 0;
-  bool with_head = false;  // and pooler: they were trained too
-};
-
-// Writes both files; and config.json, with these fields besides, if there is a head in them. The model has the weights
-// of its base.
-void save_adapter(const Model& model, const std::vector<LowRank>& additions, const AdapterDescription& description,
-                  const std::filesystem::path& folder, const Json& fields = Json::object());
 
 }  // namespace heed

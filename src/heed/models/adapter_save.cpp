@@ -1,10 +1,11 @@
+#include "heed/models/adapter_save.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
-#include "heed/models/adapter.h"
 #include "heed/models/published.h"
 
 namespace heed {

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "heed/models/config_reader.h"
-#include "heed/models/families.h"
 #include "heed/models/model.h"
 
 namespace heed {

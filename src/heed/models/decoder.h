@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "heed/models/config_reader.h"
-#include "heed/models/families.h"
 #include "heed/models/model.h"
 
 namespace heed {
@@ -62,18 +61,12 @@ class DecoderBackbone : public Backbone, public Encodes, public Decodes {
 
 // Fills in a model that is made of `decoder` and has tensors of these names, which include "word" and
 // "layer.#.feed_forward.down", with heads that predict the next token and that label sequences by their last token.
-// `layers_field` and `inner_field` are what config.json calls these sizes.
+// `fields` are what config.json calls its sizes.
 struct DecoderSizeFields {
   std::string hidden_size = "hidden_size", intermediate_size = "intermediate_size", layers = "num_hidden_layers",
               positions = "max_position_embeddings";
 };
 void describe(ModelConfig& config, const DecoderConfig& decoder, std::vector<PublishedName> names,
               const DecoderSizeFields& fields = {}, double logit_cap = 0);
-
-// The sizes that LLaMA and its relatives call by the same names: pre-norm, RMS norm, gated feed-forward without biases.
-// `config` holds the defaults of the family.
-void read_llama_fields(ConfigReader& reader, DecoderConfig& config);
-// The names of their tensors: "model." is the prefix.
-std::vector<PublishedName> llama_names(const DecoderConfig& config);
 
 }  // namespace heed

@@ -2,7 +2,7 @@
 // windows in every other layer; Gemma 3 norms queries and keys, and its windowed layers turn by a base of their own.
 #include <cmath>
 
-#include "heed/models/decoder.h"
+#include "heed/models/llama.h"
 #include "heed/models/rope.h"
 
 namespace heed {

@@ -1,5 +1,6 @@
 // LLaMA 1 to 3, TinyLlama, SmolLM and others of their shape; Mistral, whose queries see a window of the last tokens.
-#include "heed/models/decoder.h"
+#include "heed/models/llama.h"
+
 #include "heed/models/rope.h"
 
 namespace heed {

@@ -64,8 +64,8 @@ void check_sizes(const CanonicalNames& names, const ModelConfig& config, const H
   }
 }
 
-// Gives a model whose parameters are deferred those of the files. Each is known by the storage of the zero that it is.
-class ReplaceParameters : public Visitor {
+// What a model whose parameters are deferred has of the files. Each is known by the storage of the zero that it is.
+class StoredParameters {
  public:
   void add(const PublishedTensor& target, const Tensor& source) {
     Source& known = sources_[target.values.storage().get()];
@@ -73,8 +73,7 @@ class ReplaceParameters : public Visitor {
     known.parts.push_back(target.arranged(source));
   }
 
-  void parameter(std::string_view, const Tensor& parameter, const Initializer&) override {
-    if (!parameter.defined()) return;
+  Tensor values(const Tensor& parameter) {
     Source& source = source_of(parameter);
     if (!source.values.defined()) {
       source.values = Tensor::empty(parameter.shape());
@@ -85,11 +84,11 @@ class ReplaceParameters : public Visitor {
         row += part.size(0);
       }
     }
-    const_cast<Tensor&>(parameter) = source.values;
+    return source.values;
   }
 
-  void weight(std::string_view, const Weight& weight, const Initializer&) override {
-    Source& source = source_of(weight.parameter());
+  Weight weight(const Tensor& parameter) {
+    Source& source = source_of(parameter);
     if (!source.weight) {
       const DType first = source.parts.front().dtype();
       const bool usable = first == DType::f32 || first == DType::f16 || first == DType::bf16;
@@ -99,10 +98,8 @@ class ReplaceParameters : public Visitor {
       }
       source.weight = Weight::stored(source.parts);
     }
-    const_cast<Weight&>(weight) = *source.weight;
+    return *source.weight;
   }
-
-  void child(std::string_view, const Module& module) override { module.visit(*this); }
 
  private:
   struct Source {
@@ -151,9 +148,11 @@ void fill_model(Model& model, const CanonicalNames& names, const std::string& wh
     for (auto& [target, name] : sources) target.values.copy_from(target.arranged(names.tensor(name)));
     return;
   }
-  ReplaceParameters replace;
-  for (const auto& [target, name] : sources) replace.add(target, names.tensor(name));
-  model.visit(replace);
+  StoredParameters stored;
+  for (const auto& [target, name] : sources) stored.add(target, names.tensor(name));
+  replace_parameters(
+      model, [&](const Weight& weight) { return stored.weight(weight.parameter()); },
+      [&](const Tensor& parameter) { return stored.values(parameter); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Phi-3, 3.5 and 4: LLaMA's blocks with fused projections and factors per pair of rotary positions.
-#include "heed/models/decoder.h"
+#include "heed/models/llama.h"
 #include "heed/models/rope.h"
 
 namespace heed {

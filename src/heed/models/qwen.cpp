@@ -1,5 +1,5 @@
 // Qwen2 (and 2.5), whose queries, keys and values have biases, and Qwen3, which norms them instead.
-#include "heed/models/decoder.h"
+#include "heed/models/llama.h"
 #include "heed/models/rope.h"
 
 namespace heed {

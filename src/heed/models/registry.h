@@ -1,4 +1,4 @@
-// The table of model families: a model_type is one file and one line of registry.cpp.
+// The table of model families: a model_type is one file, and a declaration and a place in the list of registry.cpp.
 #pragma once
 
 #include <span>

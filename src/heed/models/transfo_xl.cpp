@@ -9,7 +9,6 @@
 
 #include "heed/base/error.h"
 #include "heed/models/config_reader.h"
-#include "heed/models/families.h"
 #include "heed/models/model.h"
 
 namespace heed {

@@ -5,7 +5,6 @@
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/gather.h"
-#include "heed/ops/matmul.h"
 #include "heed/ops/normalize.h"
 #include "heed/ops/shape_ops.h"
 
@@ -84,8 +83,9 @@ AdaptiveSoftmax::AdaptiveSoftmax(const AdaptiveConfig& config, const AdaptiveEmb
     if (config.tied) outputs_.back().tie(words.tables()[i]);
   }
   for (std::size_t i = 0; i < config.softmax_projections(); ++i) {
-    projections_.push_back(config.ties_projection(i) ? words.projection(config.tables() == 1 ? 0 : i)
-                                                     : Tensor::zeros({config.hidden_size, config.cluster_width(i)}));
+    projections_.push_back(config.ties_projection(i)
+                               ? words.projection(config.tables() == 1 ? 0 : i)
+                               : Weight(zero_parameter({config.hidden_size, config.cluster_width(i)})));
   }
   if (config.clusters() > 1) {
     const auto others = static_cast<std::int64_t>(config.cutoffs.size());
@@ -94,14 +94,14 @@ AdaptiveSoftmax::AdaptiveSoftmax(const AdaptiveConfig& config, const AdaptiveEmb
 }
 
 Tensor AdaptiveSoftmax::projected(const Tensor& x, std::size_t cluster) const {
-  return projections_.empty() ? x : matmul(x, projections_[cluster]);
+  return projections_.empty() ? x : linear_transposed(x, projections_[cluster]);
 }
 
 Tensor AdaptiveSoftmax::word_scores(const Tensor& x, std::size_t cluster) const {
   if (outputs_.size() == config_.clusters()) return outputs_[cluster].forward(x);
   const std::int64_t begin = config_.begin(cluster), end = config_.end(cluster);
   const Linear& all = outputs_.front();
-  return linear(x, Weight(slice(all.weight.parameter(), 0, begin, end)), slice(all.bias, 0, begin, end));
+  return linear(x, all.weight.rows(begin, end), slice(all.bias, 0, begin, end));
 }
 
 Tensor AdaptiveSoftmax::forward(const Tensor& x) const {
@@ -122,7 +122,7 @@ Tensor AdaptiveSoftmax::forward(const Tensor& x) const {
 void AdaptiveSoftmax::visit(Visitor& visitor) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) visitor.child("output", i, outputs_[i]);
   for (std::size_t i = 0; i < projections_.size(); ++i) {
-    visitor.parameter("projection." + std::to_string(i), projections_[i], config_.projection_initializer);
+    visitor.weight("projection." + std::to_string(i), projections_[i], config_.projection_initializer);
   }
   if (cluster_) visitor.child("cluster", *cluster_);
 }

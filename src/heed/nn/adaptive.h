@@ -45,7 +45,7 @@ class AdaptiveEmbedding : public Module {
   explicit AdaptiveEmbedding(const AdaptiveConfig& config);
   Tensor forward(const Tensor& ids) const;
   std::span<const Embedding> tables() const { return tables_; }
-  const Tensor& projection(std::size_t table) const { return projections_[table].weight.parameter(); }
+  const Weight& projection(std::size_t table) const { return projections_[table].weight; }
   // "table.<i>", "projection.<i>": weights [C, width].
   void visit(Visitor& visitor) const override;
 
@@ -71,8 +71,8 @@ class AdaptiveSoftmax : public Module {
   Tensor word_scores(const Tensor& x, std::size_t cluster) const;
 
   AdaptiveConfig config_;
-  std::deque<Linear> outputs_;  // per table
-  std::vector<Tensor> projections_;
+  std::deque<Linear> outputs_;       // per table
+  std::vector<Weight> projections_;  // [C, width], as those of the embedding that they may be
   std::optional<Linear> cluster_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace heed {
 
-// What one layer's heads looked at. N tokens, H heads, K links.
+// What one layer's heads looked at. N tokens, H heads, K links (top_k).
 struct LayerAttention {
   Tensor entropy{}, maximum{};         // [N, H]; entropy in nats
   Tensor link_keys{}, link_weights{};  // [N, H, K]

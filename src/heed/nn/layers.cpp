@@ -38,8 +38,7 @@ Embedding::Embedding(std::int64_t vocabulary, std::int64_t width, Initializer in
     : weight(zero_parameter({vocabulary, width})), initializer_(initializer) {}
 
 Tensor Embedding::forward(const Tensor& ids) const {
-  HEED_CHECK(weight.tensors().size() == 1, "[Embedding] the table is in ", weight.tensors().size(), " parts");
-  return take_rows(weight.tensors().front(), ids);
+  return take_rows(weight, ids);
 }
 
 void Embedding::tie(const Embedding& other) {

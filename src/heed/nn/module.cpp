@@ -53,6 +53,25 @@ void walk_mutable(Module& module, const OnMutableParameter& on_parameter) {
   });
 }
 
+// The same for whole weights.
+class Replacement : public Visitor {
+ public:
+  Replacement(const std::function<Weight(const Weight&)>& weight, const std::function<Tensor(const Tensor&)>& parameter)
+      : weight_(weight), parameter_(parameter) {}
+
+  void weight(std::string_view, const Weight& weight, const Initializer&) override {
+    const_cast<Weight&>(weight) = weight_(weight);
+  }
+  void parameter(std::string_view, const Tensor& parameter, const Initializer&) override {
+    if (parameter.defined()) const_cast<Tensor&>(parameter) = parameter_(parameter);
+  }
+  void child(std::string_view, const Module& module) override { module.visit(*this); }
+
+ private:
+  const std::function<Weight(const Weight&)>& weight_;
+  const std::function<Tensor(const Tensor&)>& parameter_;
+};
+
 // Calls use(name, parameter) for each parameter of named_parameters().
 void for_each_once(const Module& module, const std::function<void(const std::string&, const Tensor&)>& use) {
   std::vector<const Tensor*> seen;
@@ -160,6 +179,12 @@ std::size_t set_trainable(Module& module, bool trainable, const ChooseParameter&
     }
   });
   return count;
+}
+
+void replace_parameters(Module& module, const std::function<Weight(const Weight&)>& weight,
+                        const std::function<Tensor(const Tensor&)>& parameter) {
+  Replacement visitor(weight, parameter);
+  module.visit(visitor);
 }
 
 void convert_parameters(Module& module, DType dtype) {

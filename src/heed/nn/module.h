@@ -82,6 +82,11 @@ void initialize(Module& module, std::uint64_t seed, const ChooseParameter& chose
 // Parameters whose name satisfies the predicate stop (or start again) requiring gradients; returns how many there are.
 std::size_t set_trainable(Module& module, bool trainable, const ChooseParameter& chosen);
 
+// Every matrix and every other parameter becomes what these make of it: the door for loaders. Both are called once for
+// each place, so that what is tied must be given the same thing twice.
+void replace_parameters(Module& module, const std::function<Weight(const Weight&)>& weight,
+                        const std::function<Tensor(const Tensor&)>& parameter);
+
 // Gives every parameter another type; gradients are forgotten. f64 serves checks.
 void convert_parameters(Module& module, DType dtype);
 

@@ -15,7 +15,7 @@ namespace {
 
 NonLocalConfig completed(NonLocalConfig config) {
   HEED_CHECK(config.channels > 0, "[NonLocalBlock] ", config.channels, " channels");
-  if (config.inner == 0) config.inner = std::max<std::int64_t>(1, config.channels / 2);
+  if (config.inter_channels == 0) config.inter_channels = std::max<std::int64_t>(1, config.channels / 2);
   return config;
 }
 
@@ -80,10 +80,10 @@ Packed max_pool_grids(const Packed& x, std::span<const Grid> grids) {
 
 NonLocalBlock::NonLocalBlock(const NonLocalConfig& config)
     : config_(completed(config)),
-      theta_(config_.channels, config_.inner),
-      phi_(config_.channels, config_.inner),
-      g_(config_.channels, config_.inner),
-      output_(config_.inner, config_.channels, true, Initializer::zeros()) {}
+      theta_(config_.channels, config_.inter_channels),
+      phi_(config_.channels, config_.inter_channels),
+      g_(config_.channels, config_.inter_channels),
+      output_(config_.inter_channels, config_.channels, true, Initializer::zeros()) {}
 
 Tensor NonLocalBlock::forward(const Packed& x, const Context& context, std::span<const Grid> grids) const {
   std::vector<Grid> lines;

@@ -19,7 +19,7 @@ enum class NonLocalKind {
 
 struct NonLocalConfig {
   std::int64_t channels = 0;
-  std::int64_t inner = 0;  // of theta, phi and g; 0: half the channels
+  std::int64_t inter_channels = 0;  // of theta, phi and g; 0: half the channels
   NonLocalKind kind = NonLocalKind::embedded_gaussian;
   // phi and g are the largest values of windows of 2 (along a sequence) or 2 x 2 positions (of a grid). Windows at the
   // end of an odd side are smaller; no position is left out.

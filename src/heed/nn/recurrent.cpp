@@ -17,8 +17,8 @@ RecurrentStack::RecurrentStack(std::int64_t in, std::int64_t width, std::int64_t
   const std::int64_t per_layer = options.bidirectional ? 2 : 1;
   for (std::int64_t i = 0; i < options.layers * per_layer; ++i) {
     const std::int64_t layer_in = i < per_layer ? in : per_layer * width;
-    directions_.push_back({Weight(Tensor::zeros({gates * width, layer_in})),
-                           Weight(Tensor::zeros({gates * width, width})), Tensor::zeros({gates * width}),
+    directions_.push_back({Weight(zero_parameter({gates * width, layer_in})),
+                           Weight(zero_parameter({gates * width, width})), Tensor::zeros({gates * width}),
                            Tensor::zeros({gates * width})});
   }
 }
@@ -49,8 +49,8 @@ void RecurrentStack::visit(Visitor& visitor) const {
     std::string suffix = "_l";
     suffix += std::to_string(i / per_layer);
     if (i % per_layer == 1) suffix += "_reverse";
-    visitor.parameter("weight_ih" + suffix, directions_[i].weight_ih.parameter(), uniform);
-    visitor.parameter("weight_hh" + suffix, directions_[i].weight_hh.parameter(), uniform);
+    visitor.weight("weight_ih" + suffix, directions_[i].weight_ih, uniform);
+    visitor.weight("weight_hh" + suffix, directions_[i].weight_hh, uniform);
     visitor.parameter("bias_ih" + suffix, directions_[i].bias_ih, uniform);
     visitor.parameter("bias_hh" + suffix, directions_[i].bias_hh, uniform);
   }

@@ -7,7 +7,7 @@
 
 namespace heed {
 
-// Legend: N tokens, C hidden size, H heads, K links.
+// Legend: N tokens, C hidden size, H heads, K links (top_k).
 struct Tap {
   enum class Kind {
     embeddings,        // [N, C], what enters the first layer

@@ -65,6 +65,11 @@ Tensor take_rows(const Tensor& table, const Tensor& ids) {
       [flat_ids, shape = table.shape()](Backward& g) { g.give(0, scatter("take_rows", g.grad(), flat_ids, shape)); });
 }
 
+Tensor take_rows(const Weight& table, const Tensor& ids) {
+  HEED_CHECK(table.tensors().size() == 1, "[take_rows] the table is in ", table.tensors().size(), " parts");
+  return take_rows(table.tensors().front(), ids);
+}
+
 Tensor scatter_rows(const Tensor& rows, const Tensor& ids, std::int64_t size) {
   check_defined("scatter_rows", rows);
   HEED_CHECK(size >= 0, "[scatter_rows] size ", size, " is negative");

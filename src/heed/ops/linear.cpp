@@ -37,19 +37,19 @@ Tensor bias_gradient(const Tensor& dy) {
   return gradient;
 }
 
-// dx = dy W, times factor where that is given.
-Tensor input_gradient(const Tensor& dy, const Weight& weight, const Tensor& factor = Tensor()) {
-  Tensor gradient = Tensor::empty({dy.size(0), weight.in()}, dy.dtype());
-  visit_float("linear", dy.dtype(), [&](auto zero) {
+// y W, times factor where that is given: the gradient of x, from that of y = x W^T.
+Tensor times(const Tensor& y, const Weight& weight, const Tensor& factor = Tensor()) {
+  Tensor product = Tensor::empty({y.size(0), weight.in()}, y.dtype());
+  visit_float("linear", y.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::Epilogue<T> epilogue;
     if (factor.defined()) {
       epilogue.factor = factor.data<T>();
       epilogue.factor_ld = factor.size(1);
     }
-    weight.apply_transposed<T>(dy.size(0), dy.data<T>(), gradient.mutable_data<T>(), epilogue);
+    weight.apply_transposed<T>(y.size(0), y.data<T>(), product.mutable_data<T>(), epilogue);
   });
-  return gradient;
+  return product;
 }
 
 // y = activation(x W^T + b) + residual; fills `derivative` (of the activation, for backward) if it is defined.
@@ -127,9 +127,26 @@ Tensor linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
                     });
                     dy = through;
                   }
-                  if (g.wants(0)) g.give(0, input_gradient(dy, weight).detached_reshape(x_shape));
+                  if (g.wants(0)) g.give(0, times(dy, weight).detached_reshape(x_shape));
                   if (g.wants(1)) g.give(1, weight_gradient(dy, input));
                   if (g.wants(2)) g.give(2, bias_gradient(dy));
+                });
+}
+
+Tensor linear_transposed(const Tensor& x, const Weight& weight) {
+  weight.check_type("linear_transposed", x);
+  HEED_CHECK(x.rank() >= 1 && x.size(-1) == weight.out(), "[linear_transposed] input ", x.shape(), " and weight ",
+             weight.shape(), ": expected [..., out] and [out, in]");
+  const Tensor input = flat(x);
+  const Tensor y = times(input, weight).detached_reshape(x.shape().with(-1, weight.in()));
+  return record("linear_transposed", y, {x, weight.parameter()},
+                [input, weight = weight.detach(), x_shape = x.shape()](Backward& g) {
+                  const Tensor dy = flat(g.grad());
+                  if (g.wants(0)) {
+                    const Tensor dx = forward(dy, weight, Tensor(), Activation::none, Tensor(), Tensor());
+                    g.give(0, dx.detached_reshape(x_shape));
+                  }
+                  if (g.wants(1)) g.give(1, weight_gradient(input, dy));
                 });
 }
 
@@ -155,10 +172,10 @@ Tensor feed_forward(const Tensor& x, const Weight& w1, const Tensor& b1, Activat
                   if (g.wants(4)) g.give(4, bias_gradient(dy));
                   if (g.wants(3)) g.give(3, weight_gradient(dy, hidden));
                   if (!g.wants(0) && !g.wants(1) && !g.wants(2)) return;
-                  const Tensor d_pre = input_gradient(dy, w2, derivative);
+                  const Tensor d_pre = times(dy, w2, derivative);
                   if (g.wants(2)) g.give(2, bias_gradient(d_pre));
                   if (g.wants(1)) g.give(1, weight_gradient(d_pre, input));
-                  if (g.wants(0)) g.give(0, input_gradient(d_pre, w1).detached_reshape(x_shape));
+                  if (g.wants(0)) g.give(0, times(d_pre, w1).detached_reshape(x_shape));
                 });
 }
 

@@ -13,6 +13,9 @@ namespace heed {
 Tensor linear(const Tensor& x, const Weight& weight, const Tensor& bias = Tensor(),
               Activation activation = Activation::none, const Tensor& residual = Tensor());
 
+// x W: [..., out] to [..., in].
+Tensor linear_transposed(const Tensor& x, const Weight& weight);
+
 // linear(activation(linear(x, w1, b1)), w2, b2) + residual as one op: the backward pass multiplies by the activation's
 // derivative inside the product. w1 [inner, in], w2 [out, inner].
 Tensor feed_forward(const Tensor& x, const Weight& w1, const Tensor& b1, Activation activation, const Weight& w2,

@@ -8,6 +8,7 @@
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/stored_matrix.h"
 #include "heed/ops/checks.h"
+#include "heed/ops/shape_ops.h"
 
 namespace heed {
 namespace {
@@ -138,6 +139,19 @@ Weight Weight::detach() const {
   Weight detached = *this;
   detached.parameter_ = parameter_.detach();
   return detached;
+}
+
+Weight Weight::rows(std::int64_t begin, std::int64_t end) const {
+  HEED_CHECK(0 <= begin && begin < end && end <= out(), "[Weight] rows ", begin, " to ", end, " of ", shape());
+  if (!stored_) return Weight(slice(parameter_, 0, begin, end));
+  std::vector<Tensor> chosen;
+  std::int64_t first = 0;  // row of the part
+  for (const Tensor& part : parts()) {
+    const std::int64_t from = std::max(begin - first, std::int64_t{0}), to = std::min(end - first, part.size(0));
+    if (from < to) chosen.push_back(part.detached_slice(0, from, to));
+    first += part.size(0);
+  }
+  return stored(std::move(chosen));
 }
 
 kernels::StoredMatrix Weight::halves() const {

@@ -55,6 +55,9 @@ class Weight {
   std::span<const Tensor> tensors() const { return stored_ ? parts() : std::span<const Tensor>(&parameter_, 1); }
   // The same without history: what a gradient rule keeps.
   Weight detach() const;
+  // Some of the rows, at least one: of a parameter with history, of a stored weight without a copy. Their packed forms
+  // are their own.
+  Weight rows(std::int64_t begin, std::int64_t end) const;
 
  private:
   class Form;

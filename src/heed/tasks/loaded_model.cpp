@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/models/load.h"
+#include "heed/tasks/registry.h"
 #include "heed/tasks/run_task.h"
 #include "heed/text/load_tokenizer.h"
 

@@ -11,6 +11,9 @@
 
 namespace heed {
 
+// A row from the fields of a request. Throws bad_format with `where`.
+Row request_row(const Task& task, const Json& request, const std::string& where);
+
 // The task bound to the model. Throws invalid_argument for a model that does not support the task.
 std::unique_ptr<TaskRun> make_task(const LoadedModel& model, const Task& task, const Json& options = Json::object());
 

@@ -10,6 +10,8 @@
 namespace heed {
 namespace {
 
+constexpr const char* kWhere = "[run_task]";
+
 std::size_t tokens_of(const Sample& sample) {
   std::size_t tokens = 0;
   for (const text::Encoding& sequence : sample.sequences) tokens += sequence.size();
@@ -29,10 +31,11 @@ void count_cut_rows(const std::vector<Sample>& samples, CutRows& cut) {
 }
 
 // The samples of all rows, row after row; encoded in parallel.
-std::vector<Sample> samples_of(const BatchedRun& task, const std::vector<Row>& rows) {
+std::vector<Sample> samples_of(const BatchedRun& task, const std::vector<Row>& rows, const StopToken& stop) {
   std::vector<std::vector<std::vector<text::Encoding>>> encoded(rows.size());
   parallel_for(static_cast<std::int64_t>(rows.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
+      stop.check(kWhere);
       const auto row = static_cast<std::size_t>(i);
       encoded[row] = task.encode(rows[row], Purpose::predict);
     }
@@ -58,7 +61,7 @@ std::vector<std::unique_ptr<Finding>> BatchedRun::run(const LoadedModel& model, 
   std::vector<std::unique_ptr<Finding>> findings;
   findings.reserve(rows.size());
   for (const Row& row : rows) findings.push_back(begin(row));
-  std::vector<Sample> samples = heed::samples_of(*this, rows);
+  std::vector<Sample> samples = heed::samples_of(*this, rows, call.stop);
   if (call.cut) count_cut_rows(samples, *call.cut);
   std::vector<std::size_t> lengths;
   lengths.reserve(samples.size());
@@ -67,7 +70,7 @@ std::vector<std::unique_ptr<Finding>> BatchedRun::run(const LoadedModel& model, 
   const NoGrad no_grad;
   const Context context = Context().stopping(call.stop);
   for (const auto& chosen : plan_batches(lengths, model.token_budget())) {
-    context.check_stop("[run_task]");
+    context.check_stop(kWhere);
     std::vector<Sample> together;
     std::vector<Finding*> theirs;
     for (const std::size_t i : chosen) {

@@ -1,6 +1,6 @@
 // A task: what is asked of a model. One object serves predictions, evaluation and training: it turns rows into tokens
 // with targets, hidden states into logits, logits into a loss and into findings, findings into JSON and metrics. Each
-// task has a file and a line of the table in registry.cpp; verbs, configs, help and routes walk that table.
+// task has a file; registry.h is the table of them.
 #pragma once
 
 #include <filesystem>
@@ -241,29 +241,12 @@ struct Task {
   std::unique_ptr<TrainableRun> make_trainable(const TaskSetup& setup, const Json& given) const;
 };
 
-// The table, and what tests and users add to it before they use it.
-std::span<const Task* const> tasks();
-void add_task(const Task& task);               // must outlive all use
-const Task* find_task(std::string_view name);  // by name or verb; null if there is none
-// Throws invalid_argument with the known names.
-const Task& task_named(std::string_view name);
-
-// "classify, tag, ...": those that can be trained and scored.
-std::string trainable_tasks();
-// "embed, similarity": the verbs of what can be asked of this model.
-std::string supported_verbs(const Model& model);
-// Of models with this head; null if there is none.
-const Task* usual_task(const Model& model);
-
 // Of the reports for people.
 inline Field digits_field(std::int64_t& digits) {
   return Field("digits", digits, "digits after the point of the numbers printed")
       .where([&digits] { return digits >= 1 && digits <= 12; }, "1 to 12")
       .only_for(kForEvaluate);
 }
-
-// A row from the fields of a request. Throws bad_format with `where`.
-Row request_row(const Task& task, const Json& request, const std::string& where);
 
 template <class Options>
 Options options_from(const Json& given, const std::string& where = "options", const std::string& prefix = "") {

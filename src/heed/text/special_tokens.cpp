@@ -3,22 +3,10 @@
 #include <algorithm>
 
 #include "heed/base/file.h"
+#include "heed/text/token_roles.h"
 
 namespace heed::text {
 namespace {
-
-struct Role {
-  const char* name;
-  std::vector<const char*> spellings;
-};
-
-const std::vector<Role>& roles() {
-  static const std::vector<Role> list = {{"unk_token", {"[UNK]", "<unk>"}},       {"cls_token", {"[CLS]", "<s>"}},
-                                         {"sep_token", {"[SEP]", "</s>"}},        {"pad_token", {"[PAD]", "<pad>"}},
-                                         {"mask_token", {"[MASK]", "<mask>"}},    {"bos_token", {}},
-                                         {"eos_token", {"<|endoftext|>", "</s>"}}};
-  return list;
-}
 
 // "[MASK]", or {"content": "[MASK]", ...}
 std::string spelling(const Json& settings, const char* role) {
@@ -31,7 +19,7 @@ std::string spelling(const Json& settings, const char* role) {
 }  // namespace
 
 SpecialTokens::SpecialTokens(const Tokenizer& tokenizer, const Json& tokenizer_config, const Json& special_tokens_map) {
-  for (const Role& role : roles()) {
+  for (const TokenRole& role : kTokenRoles) {
     std::vector<std::string> spellings = {spelling(special_tokens_map, role.name),
                                           spelling(tokenizer_config, role.name)};
     spellings.insert(spellings.end(), role.spellings.begin(), role.spellings.end());

@@ -12,6 +12,7 @@
 #include "heed/base/utf8.h"
 #include "heed/text/byte_level.h"
 #include "heed/text/pipelines.h"
+#include "heed/text/token_roles.h"
 #include "heed/text/tokenizer.h"
 
 namespace heed::text {
@@ -111,8 +112,8 @@ std::vector<std::string> default_special_tokens(TokenizerType type) {
   switch (type) {
     case TokenizerType::bpe: return {"<|endoftext|>"};
     case TokenizerType::character: return {"<unk>", "<|endoftext|>"};
-    case TokenizerType::unigram: return {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
-    default: return {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    case TokenizerType::unigram: return {kRobertaTokens.begin(), kRobertaTokens.end()};
+    default: return {kBertTokens.begin(), kBertTokens.end()};
   }
 }
 

@@ -7,7 +7,7 @@
 #include "heed/data/readers.h"
 #include "heed/io/hub.h"
 #include "heed/models/model_config.h"
-#include "heed/tasks/task.h"
+#include "heed/tasks/registry.h"
 
 namespace heed {
 namespace {

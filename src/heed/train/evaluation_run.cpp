@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/tasks/data_notes.h"
+#include "heed/tasks/registry.h"
 #include "heed/text/special_tokens.h"
 #include "heed/train/head_plan.h"
 

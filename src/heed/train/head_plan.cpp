@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/join.h"
+#include "heed/tasks/registry.h"
 #include "heed/tasks/run_task.h"
 
 namespace heed {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/models/adapter.h"
+#include "heed/models/adapter_save.h"
 
 namespace heed {
 

@@ -1,6 +1,6 @@
 #include "heed/train/recipe.h"
 #include "heed/base/join.h"
-#include "heed/tasks/task.h"
+#include "heed/tasks/registry.h"
 
 #include <algorithm>
 #include <array>

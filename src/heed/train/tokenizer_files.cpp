@@ -8,6 +8,7 @@
 #include "heed/data/conversation.h"
 #include "heed/io/model_folder.h"
 #include "heed/text/load_tokenizer.h"
+#include "heed/text/token_roles.h"
 #include "heed/text/train_tokenizer.h"
 #include "heed/train/head_plan.h"
 #include "heed/train/trainer.h"
@@ -64,7 +65,9 @@ Json trained_tokenizer(const TrainConfig& config, TrainEvents& events) {
   text::TrainOptions options;
   options.vocab_size = config.tokenizer.vocab_size;
   options.special_tokens = text::default_special_tokens(type);
-  if (type == text::TokenizerType::bpe) options.special_tokens = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  if (type == text::TokenizerType::bpe) {
+    options.special_tokens.assign(text::kRobertaTokens.begin(), text::kRobertaTokens.end());
+  }
   options.progress = [&](double share) { events.progress(share); };
   std::vector<fs::path> files(config.tokenizer.files.begin(), config.tokenizer.files.end());
   const PassingFile texts(fs::path(config.output) / "tokenizer-texts.txt");

@@ -7,7 +7,7 @@
 #include "heed/io/hub.h"
 #include "heed/io/model_folder.h"
 #include "heed/io/safetensors.h"
-#include "heed/models/adapter.h"
+#include "heed/models/adapter_save.h"
 #include "heed/models/load.h"
 #include "heed/train/checkpoint.h"
 #include "heed/train/final_weights.h"
