@@ -125,6 +125,10 @@ void Trainer::prepare_data() {
     train_->keep_rows([split](const Row& row) { return !split->holds_out(row); });
     events_.note(std::to_string(split->rows()) + " of " + std::to_string(rows) +
                  " rows of data.train are held out for evaluation (data.dev_share)");
+  } else if (!dev_ && config_.data.dev_share > 0) {
+    events_.note("no rows are held out for evaluation: the " + std::to_string(rows) +
+                 " rows of data.train are too few, or too alike, for " + std::to_string(kLeastDevRows) +
+                 " (data.dev_share); the model of the last step is kept");
   }
   for (const auto& data : {train_.get(), dev_.get(), test_.get()}) {
     if (data) data->index([&](double share) { events_.progress(share); });
@@ -242,7 +246,8 @@ void Trainer::choose_settings() {
                      .longest = std::ranges::max(train_->lengths()),
                      .hidden_size = main_model().info().hidden_size,
                      .layers = main_model().info().layers,
-                     .trained_share = static_cast<double>(parameters()) / static_cast<double>(all)};
+                     .trained_share = static_cast<double>(parameters()) / static_cast<double>(all),
+                     .judged = dev_ != nullptr};
   const std::string chosen = choose_recipe(config_, size);
   save_config();
   if (chosen.empty()) return;
