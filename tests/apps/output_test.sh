@@ -12,7 +12,7 @@ cd "$folder"
 
 # A full disk: no verb says that all is well.
 for i in {1..3000}; do echo "the fox"; done > lines.txt
-printf 'text,label\nthe fox,good\n' > labels.csv
+printf 'text,label\nthe fox,good\na dog,bad\n' > labels.csv
 full() {
     status=0
     "$heed" "$@" > /dev/full 2> stderr || status=$?
