@@ -91,7 +91,7 @@ for signal in INT TERM; do
     kill -$signal $pid
     status=0; wait $pid || status=$?
     exec 3>&-
-    expect '[[ $status == 8 && ! -e out.jsonl ]] && ! compgen -G ".heed-*" && grep -q "^heed: cancelled" stderr'
+    expect '[[ $status == 8 && ! -e out.jsonl ]] && ! compgen -G ".heed-*" && grep -q "^heed: cancelled$" stderr'
 done
 
 # On a terminal answers and progress do not share lines.

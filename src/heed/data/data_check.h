@@ -55,7 +55,7 @@ struct DataCheck {
   std::vector<FileCheck> files{};
   std::vector<SharedRows> shared{};  // pairs that share any
 
-  bool one_label = false;            // the first file has labels, but all are the same: nothing can be learned
+  bool one_label = false;  // the first file has labels, but all are the same: nothing can be learned
 
   bool clean() const;  // nothing malformed, empty, contradictory or shared, and not one_label
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/did_you_mean.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/data/readers.h"
@@ -83,7 +84,7 @@ std::vector<std::string> field_names() {
 void set_one(TrainConfig& config, const std::string& name, const Json& value, const std::string& where) {
   const auto names = field_names();
   HEED_CHECK_AS(bad_format, std::ranges::find(names, name) != names.end(), where, ": there is no field ", name,
-                "; did you mean ", nearest_name(name, names), "?");
+                did_you_mean(name, names));
   const std::size_t dot = name.find('.');
   const Task* task = dot == std::string::npos ? nullptr : find_task(name.substr(0, dot));
   if (task) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "heed/base/did_you_mean.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/join.h"
@@ -159,7 +160,7 @@ void Trainer::check_metric() const {
   std::vector<std::string> known = tasks_[0]->metric_names();
   known.emplace_back("loss");
   HEED_CHECK(std::ranges::find(known, wanted) != known.end(), "[train] evaluate.metric is \"", wanted, "\", but ",
-             config_.task, " has ", join(known, ", "), "; did you mean ", nearest_name(wanted, known), "?");
+             config_.task, " has ", join(known, ", "), did_you_mean(wanted, known));
 }
 
 void Trainer::prepare_models() {
