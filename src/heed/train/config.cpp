@@ -236,7 +236,7 @@ Fields TrainConfig::fields() {
   add(Field("lora.rank", lora.rank, "rank of low-rank additions to train instead of the weights; 0: none").at_least(0));
   add(Field("lora.alpha", lora.alpha, "scale of the additions, alpha / rank * B A"));
   add(Field("lora.targets", lora.targets,
-            "parts of the names of weights that get additions; attention.output, feed_forward.up ... are others"));
+            "weights that get additions, by whole parts of their names: attention.output, feed_forward, layer.0 ..."));
   add(Field("lora.merge", lora.merge,
             "merge the additions on saving; false: save them apart, as an adapter of HuggingFace's PEFT"));
   add(Field("evaluate.every", evaluate.every, "steps between evaluations; 0: after each epoch").at_least(0));
