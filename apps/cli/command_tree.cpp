@@ -15,8 +15,10 @@ void add_commands(const CLI::App& app, const std::string& path, std::vector<Comm
 }
 
 std::string no_such_verb(const CLI::App& app, const std::string& path, const std::string& name) {
-  return "there is no \"heed " + path + name + "\"; did you mean \"heed " + path + nearest_name(name, verb_names(app)) +
-         "\"? All verbs: heed " + path + "--help";
+  const std::string nearest = nearest_name(name, verb_names(app));
+  return "there is no \"heed " + path + name + "\"" +
+         (nearest.empty() ? "." : "; did you mean \"heed " + path + nearest + "\"?") + " All verbs: heed " + path +
+         "--help";
 }
 
 }  // namespace
@@ -89,8 +91,11 @@ std::string explained(const CLI::App& root, const CLI::ParseError& error) {
   for (const std::string& word : app->remaining()) {
     if (!word.starts_with("--") || word == "--") continue;
     const std::string flag = word.substr(0, word.find('='));
-    return "there is no option " + flag + "; did you mean " + nearest_name(flag, flags_of(*app)) +
-           "? All options: heed " + path + "--help";
+    std::vector<std::string> known = flags_of(*app);  // without the dashes, which are no likeness
+    for (std::string& each : known) each.erase(0, 2);
+    const std::string nearest = nearest_name(flag.substr(2), known);
+    return "there is no option " + flag + (nearest.empty() ? "." : "; did you mean --" + nearest + "?") +
+           " All options: heed " + path + "--help";
   }
   return std::string(error.what()) + "; see heed " + path + "--help";
 }

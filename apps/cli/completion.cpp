@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "command_tree.h"
@@ -12,19 +14,56 @@
 namespace heed::cli {
 namespace {
 
-// What comes after the verb: verbs below it, or its options.
-std::vector<std::string> words_of(const CLI::App& root, const Command& command) {
-  std::vector<std::string> words = verb_names(command.app->get_name() == "help" ? root : *command.app);
-  for (const std::string& flag : flags_of(*command.app)) words.push_back(flag);
+// A path of verbs, and what may come after it.
+struct Place {
+  std::string path;
+  std::vector<const CLI::App*> verbs{};
+  std::vector<const CLI::Option*> options{};  // positional ones too, which have no flags
+};
+
+// Each verb, and each after `heed help`, where verbs alone are wanted.
+std::vector<Place> places(const CLI::App& root) {
+  std::vector<Place> all;
+  for (const Command& command : all_commands(root)) {
+    const auto options = command.app->get_options();
+    all.push_back({command.path, verbs_of(*command.app), {options.begin(), options.end()}});
+    if (command.path == "help") all.back().verbs = verbs_of(root);
+    if (!command.path.empty()) all.push_back({"help " + command.path, verbs_of(*command.app)});
+  }
+  return all;
+}
+
+// The words that a place offers by themselves: verbs, values of its positional options, flags.
+std::vector<std::string> words_of(const Place& place) {
+  std::vector<std::string> words;
+  for (const CLI::App* verb : place.verbs) words.push_back(verb->get_name());
+  for (const CLI::Option* option : place.options) {
+    std::ranges::copy(flags_of(*option).empty() ? choices_of(*option) : flags_of(*option), std::back_inserter(words));
+  }
   return words;
 }
 
 std::string paths_between(const CLI::App& root, std::string_view separator) {
   std::vector<std::string> paths;
-  for (const Command& command : all_commands(root)) {
-    if (!command.path.empty()) paths.push_back("\"" + command.path + "\"");
+  for (const Place& place : places(root)) {
+    if (!place.path.empty()) paths.push_back("\"" + place.path + "\"");
   }
   return join(paths, separator);
+}
+
+// Lines of a shell's case: "path --flag") variable=(values) ;;
+std::string cases_of_values(const CLI::App& root, std::string_view format) {
+  std::string cases;
+  for (const Place& place : places(root)) {
+    for (const CLI::Option* option : place.options) {
+      const auto choices = choices_of(*option);
+      if (choices.empty()) continue;
+      for (const std::string& flag : flags_of(*option)) {
+        cases += fmt::format(fmt::runtime(format), place.path + " " + flag, fmt::join(choices, " "));
+      }
+    }
+  }
+  return cases;
 }
 
 // For single quotes of any of the shells.
@@ -43,15 +82,9 @@ std::string quoted(std::string text) {
 }
 
 std::string bash_script(const CLI::App& root) {
-  std::string words, values;
-  for (const Command& command : all_commands(root)) {
-    words += fmt::format("        \"{}\") words=\"{}\" ;;\n", command.path, fmt::join(words_of(root, command), " "));
-    for (const CLI::Option* option : command.app->get_options()) {
-      const auto choices = choices_of(*option);
-      if (choices.empty() || flags_of(*option).empty()) continue;
-      values += fmt::format("        \"{} {}\") words=\"{}\" ;;\n", command.path, flags_of(*option)[0],
-                            fmt::join(choices, " "));
-    }
+  std::string words;
+  for (const Place& place : places(root)) {
+    words += fmt::format("        \"{}\") words=\"{}\" ;;\n", place.path, fmt::join(words_of(place), " "));
   }
   return fmt::format(R"(# bash completion for heed: source <(heed completion bash)
 _heed() {{
@@ -70,7 +103,7 @@ _heed() {{
 }}
 complete -o default -F _heed heed
 )",
-                     paths_between(root, " | "), words, values);
+                     paths_between(root, " | "), words, cases_of_values(root, "        \"{}\") words=\"{}\" ;;\n"));
 }
 
 std::string zsh_script(const CLI::App& root) {
@@ -80,11 +113,13 @@ std::string zsh_script(const CLI::App& root) {
     return " '" + quoted(help.empty() ? name : escaped) + "'";
   };
   std::string cases;
-  for (const Command& command : all_commands(root)) {
-    cases += fmt::format("        \"{}\") words_of=(", command.path);
-    for (const CLI::App* verb : verbs_of(*command.app)) cases += entry(verb->get_name(), verb->get_description());
-    for (const CLI::Option* option : command.app->get_options()) {
+  for (const Place& place : places(root)) {
+    cases += fmt::format("        \"{}\") words_of=(", place.path);
+    for (const CLI::App* verb : place.verbs) cases += entry(verb->get_name(), verb->get_description());
+    for (const CLI::Option* option : place.options) {
       for (const std::string& flag : flags_of(*option)) cases += entry(flag, option->get_description());
+      if (!flags_of(*option).empty()) continue;
+      for (const std::string& choice : choices_of(*option)) cases += entry(choice, "");
     }
     cases += ") ;;\n";
   }
@@ -101,34 +136,47 @@ _heed() {{
     done
     case "$verb" in
 {}    esac
-    _describe 'heed' words_of
+    case "$verb ${{words[CURRENT-1]}}" in
+{}    esac
+    (( ${{#words_of}} )) && _describe 'heed' words_of
     _files
 }}
 compdef _heed heed
+# Loaded by its name from $fpath, this file is what the first call runs.
+if [[ ${{funcstack[1]}} == _heed ]]; then _heed "$@"; fi
 )",
-                     paths_between(root, " | "), cases);
+                     paths_between(root, " | "), cases, cases_of_values(root, "        \"{}\") words_of=({}) ;;\n"));
 }
 
 std::string fish_script(const CLI::App& root) {
-  std::string script = "# fish completion for heed: heed completion fish | source\n";
-  for (const Command& command : all_commands(root)) {
-    std::string when = "__fish_use_subcommand";
-    if (!command.path.empty()) {
-      when = join(CLI::detail::split(command.path, ' '), "; and ",
-                  [](const std::string& verb) { return "__fish_seen_subcommand_from " + verb; });
+  std::string script = fmt::format(R"(# fish completion for heed: heed completion fish | source
+function __heed_at
+    set -l verb ""
+    for word in (commandline -opc)[2..]
+        set -l next (string trim -- "$verb $word")
+        contains -- $next {} && set verb $next
+    end
+    test "$verb" = "$argv"
+end
+)",
+                                   paths_between(root, " "));
+  for (const Place& place : places(root)) {
+    const std::string complete = fmt::format("complete -c heed -n '__heed_at {}'", place.path);
+    for (const CLI::App* verb : place.verbs) {
+      script += fmt::format("{} -f -a {} -d '{}'\n", complete, verb->get_name(), quoted(verb->get_description()));
     }
-    for (const CLI::App* verb : verbs_of(*command.app)) {
-      script += fmt::format("complete -c heed -n '{}' -a {} -d '{}'\n", when, verb->get_name(),
-                            quoted(verb->get_description()));
-    }
-    for (const CLI::Option* option : command.app->get_options()) {
-      const auto choices = choices_of(*option);
+    for (const CLI::Option* option : place.options) {
+      const std::string choices = fmt::format("{}", fmt::join(choices_of(*option), " "));
+      if (flags_of(*option).empty()) {
+        if (!choices.empty()) script += fmt::format("{} -f -a '{}'\n", complete, choices);
+        continue;
+      }
       const std::string value = !takes_value(*option) ? ""
                                 : choices.empty()     ? " -r"
-                                                      : fmt::format(" -x -a '{}'", fmt::join(choices, " "));
+                                                      : fmt::format(" -x -a '{}'", choices);
       for (const std::string& flag : flags_of(*option)) {
-        script += fmt::format("complete -c heed -n '{}' -l {}{} -d '{}'\n", when, flag.substr(2), value,
-                              quoted(option->get_description()));
+        script +=
+            fmt::format("{} -l {}{} -d '{}'\n", complete, flag.substr(2), value, quoted(option->get_description()));
       }
     }
   }

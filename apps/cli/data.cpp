@@ -86,6 +86,10 @@ void print_check(const DataCheck& check, const std::string& unit, std::size_t ma
     print_findings("labels that the first file does not have", file.new_labels.size(), file.new_labels);
     fmt::print("\n");
   }
+  if (check.one_label) {
+    fmt::print("{} has a single label, {}: there is nothing to tell apart\n", check.files[0].file,
+               check.files[0].labels.begin()->first);
+  }
   for (const SharedRows& shared : check.shared) {
     fmt::print("{} has rows of {}\n", shared.file, shared.earlier);
     print_findings("rows", shared.rows.count, shared.rows.examples);
@@ -109,6 +113,7 @@ std::string faults_of(const DataCheck& check) {
   add(empty, "without text");
   add(contradictory, "with labels that contradict each other");
   add(shared, "in two files");
+  if (check.one_label) list.emplace_back("a single label");
   return join(list, ", ");
 }
 
@@ -130,13 +135,17 @@ struct ToCheck {
   std::vector<DataSource> sources{};
   std::string model{};
   std::size_t max_tokens = 0;  // 0: the model's
+  bool learns_labels = true;
 };
 
 ToCheck files_of_config(const std::string& file) {
   const TrainConfig config = read_train_config(file);
   ToCheck all{.model = config.model.from, .max_tokens = static_cast<std::size_t>(config.model.max_tokens)};
+  const HeadPlan plan = head_plans(config)[0];
+  all.learns_labels =
+      plan.task->head == HeadKind::sequence_classification || plan.task->head == HeadKind::token_classification;
   for (const auto* files : {&config.data.train, &config.data.dev, &config.data.test}) {
-    for (const auto& heads : data_sources(config, {head_plans(config)[0]}, *files)) all.sources.push_back(heads[0]);
+    for (const auto& heads : data_sources(config, {plan}, *files)) all.sources.push_back(heads[0]);
   }
   return all;
 }
@@ -148,7 +157,7 @@ int check(const CheckOptions& options) {
   } else {
     for (const std::string& file : options.files) all.sources.push_back(options.source_of(file));
   }
-  DataCheckOptions checks;
+  DataCheckOptions checks{.learns_labels = all.learns_labels};
   std::optional<LoadedModel> model;
   if (!all.model.empty()) {
     model = load(all.model);
@@ -183,7 +192,8 @@ void add_check(CLI::App& data, int& result) {
                    "count the tokens of this model (a folder, or owner/name) instead of words");
   verb->add_option("--json", options->json, "file to write the findings to, as JSON");
   verb->footer(
-      "Exit code 1 if there are malformed rows, rows without text, contradictions or rows in two files.\n"
+      "Exit code 1 if there are malformed rows, rows without text, contradictions, rows in two files or "
+      "a single label.\n"
       "heed data check train.csv test.csv --label category --model all-MiniLM-L6-v2\nheed data check my_config.json");
   verb->callback([options, &result] { result = check(*options); });
 }

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "heed/base/grouped.h"
+#include "heed/base/join.h"
 #include "heed/base/utf8.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/embed_plan.h"
@@ -26,10 +28,9 @@ std::string megabytes(double bytes) {
   return fmt::format("{:.1f} MB", bytes / 1e6);
 }
 
-std::string joined(const std::vector<std::string>& names, std::size_t most) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) text += (i ? ", " : "") + names[i];
-  return names.size() > most ? text + fmt::format(", ... ({} in all)", names.size()) : text;
+std::string first_of(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return join(names, ", ");
+  return join(std::span(names).first(most), ", ") + fmt::format(", ... ({} in all)", names.size());
 }
 
 double bytes_of(const Model& model) {
@@ -121,7 +122,7 @@ int info(const std::string& directory) {
   row("tokenizer", fmt::format("{}, {} tokens", json_optional<std::string>(kind, "type", "WordPiece", "tokenizer"),
                                loaded.tokenizer().vocabulary_size()));
   if (model.head() == HeadKind::sequence_classification || model.head() == HeadKind::token_classification) {
-    row("labels", joined(loaded.labels(), 12));
+    row("labels", first_of(loaded.labels(), 12));
   }
   if (const auto& sentence = loaded.folder().sentence_embedding()) {
     row("embedding",

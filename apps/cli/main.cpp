@@ -71,7 +71,9 @@ int run(int argc, char** argv) {
 }
 
 void report(ErrorKind kind, const char* what) {
-  fmt::print(stderr, "heed: {}: {}\n", to_string(kind), what);
+  // Who stopped it need not be told where it was.
+  const std::string why = kind == ErrorKind::cancelled ? "" : fmt::format(": {}", what);
+  fmt::print(stderr, "heed: {}{}\n", to_string(kind), why);
 }
 
 // Errors become messages and exit codes.

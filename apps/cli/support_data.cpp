@@ -183,8 +183,8 @@ SupportMessage make_message(RandomStream& random) {
 }  // namespace
 
 SupportData make_support_data(std::uint64_t seed, std::size_t size) {
-  HEED_CHECK(size >= kLeastSize && size <= kMostSize, "[make_support_data] size is ", size, ", expected ", kLeastSize,
-             " to ", kMostSize);
+  HEED_CHECK(size >= kLeastSize && size <= kMostSize, "the number of messages, --size, is ", size, ", expected ",
+             kLeastSize, " to ", kMostSize);
   const std::size_t tenth = size / 10;
   SupportData data;
   std::unordered_set<std::string> texts;

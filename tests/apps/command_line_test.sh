@@ -19,6 +19,11 @@ run embed --modle model text
 expect '[[ $status == 2 ]] && grep -q "no option --modle; did you mean --model?" stderr'
 run embed --model model --inptu=a.txt
 expect '[[ $status == 2 ]] && grep -q "no option --inptu; did you mean --input?" stderr'
+# What is like nothing was no slip.
+run xyzzy
+expect '[[ $status == 2 ]] && ! grep -q "did you mean" stderr && grep -q "no \"heed xyzzy\"\. All verbs: heed --help" stderr'
+run embed --xyzzy text
+expect '[[ $status == 2 ]] && ! grep -q "did you mean" stderr && grep -q "no option --xyzzy\. All options: heed embed --help" stderr'
 run embed text
 expect '[[ $status == 2 ]] && grep -q -- "--model is required" stderr'
 # A text may be called like a verb.
@@ -77,34 +82,57 @@ expect '[[ $status == 2 ]] && grep -q "^heed: --model is required; see heed embe
 run help clasify
 expect '[[ $status == 2 ]] && grep -q "did you mean \"heed classify\"" stderr'
 
-# Completion: verbs, verbs of verbs, options, values of options; else files.
-run completion bash
-expect '[[ $status == 0 ]]'
-echo "$output" > completion
-complete() {
-    bash -c 'source completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _heed; echo "${COMPREPLY[*]}"' - heed "$@"
-}
-output=$(complete cl)
-expect '[[ $output == "classify" ]]'
-output=$(complete data c)
-expect '[[ $output == "check" ]]'
-output=$(complete embed --model model --in)
-expect '[[ $output == "--input" ]]'
-output=$(complete embed --format "")
-expect '[[ $output == "lines jsonl csv tsv" ]]'
-output=$(complete embed --input long)
-expect '[[ -z $output ]]'
-output=$(complete help da)
-expect '[[ $output == "data" ]]'
-expect 'bash -c "source completion; complete -p heed" | grep -q -- "-F _heed heed"'
-run completion zsh
-expect '[[ $status == 0 && $output == "#compdef heed"* && $output == *"--model:folder of"* ]]'
-run completion fish
-expect '[[ $status == 0 && $output == *"complete -c heed -n '\''__fish_seen_subcommand_from embed'\'' -l model -r -d"* ]]'
-# Whether a program that judges what heed writes is there; where it is not, that is said.
+# Completion: verbs, verbs of verbs, options, values of options; else files. The scripts are run by the shells
+# themselves, where they are; where one is not, that is said.
 there_is() { command -v "$1" > /dev/null || { echo "command_line_test: there is no $1: $2 is not checked by it"; return 1; }; }
-if there_is zsh "its completion"; then "$heed" completion zsh | zsh -n; fi
-if there_is fish "its completion"; then "$heed" completion fish | fish --no-execute; fi
+for shell in bash zsh fish; do
+    run completion $shell
+    expect '[[ $status == 0 ]]'
+    echo "$output" > completion.$shell
+done
+mv completion.zsh _heed
+expect 'grep -q "^#compdef heed" _heed && grep -qF -- "--model:folder of" _heed'
+expect 'bash -c "source completion.bash; complete -p heed" | grep -q -- "-F _heed heed"'
+shells=(bash)
+there_is zsh "its completion" && shells+=(zsh)
+there_is fish "its completion" && shells+=(fish)
+# complete SHELL words...: what the shell offers for the last of them, the rest of the line being there.
+complete() {
+    case $1 in
+        bash) bash -c 'source completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _heed
+                       printf "%s\n" "${COMPREPLY[@]}"' bash heed "${@:2}" ;;
+        # Loaded as from $fpath, with what zsh's own functions would do with the list: names without descriptions.
+        zsh) zsh -fc 'compdef() { }; _files() { }
+                      _describe() { for entry in "${(@P)2}"; do [[ $entry == $PREFIX* ]] && print -r -- "${entry%%:*}"; done }
+                      fpath=(. $fpath); autoload -U _heed
+                      words=("$@"); CURRENT=$#; PREFIX=${words[-1]}; _heed; true' zsh heed "${@:2}" ;;
+        fish) fish --no-config -c 'source completion.fish; complete -C "$argv"' "heed ${*:2}" | cut -f1 ;;
+    esac | tr '\n' ' ' | sed 's/ *$//'
+}
+for shell in "${shells[@]}"; do
+    output=$(complete $shell cl)
+    expect '[[ $output == "classify" ]]'
+    output=$(complete $shell data c)
+    expect '[[ $output == "check" ]]'
+    output=$(complete $shell embed --model model --in)
+    expect '[[ $output == "--input" ]]'
+    output=$(complete $shell embed --format "")
+    expect '[[ $(tr " " "\n" <<< "$output" | sort | tr "\n" " ") == "csv jsonl lines tsv " ]]'
+    output=$(complete $shell train --init cl)
+    expect '[[ $output == "classify" ]]'
+    output=$(complete $shell completion ba)
+    expect '[[ $output == "bash" ]]'
+    output=$(complete $shell help da)
+    expect '[[ $output == "data" ]]'
+    output=$(complete $shell help data ch)
+    expect '[[ $output == "check" ]]'
+    output=$(complete $shell help data make s)
+    expect '[[ $output == "support" ]]'
+    output=$(complete $shell help classify em)
+    expect '[[ -z $output ]]'
+    output=$(complete $shell embed --input long)
+    expect '[[ -z $output ]]'
+done
 run completion tcsh
 expect '[[ $status == 2 ]]'
 

@@ -15,7 +15,7 @@ expect '[[ $status == 0 ]] && diff -r "$folder/a" "$folder/b"'
 run data make support --output "$folder/c" --size 300 --seed 2
 expect '[[ $status == 0 ]] && ! diff -q "$folder/a/train.jsonl" "$folder/c/train.jsonl" > /dev/null'
 run data make support --output "$folder/d" --size 5
-expect '[[ $status == 3 && ! -e $folder/d ]]'
+expect '[[ $status == 3 && ! -e $folder/d ]] && grep -q -- "--size, is 5, expected 100 to 1000000" "$folder/stderr"'
 
 # Files that are there are not replaced, unless that is asked for; what cannot be written is no fault of heed's.
 echo mine > "$folder/c/dev.jsonl"
@@ -54,6 +54,9 @@ expect '[[ $status == 0 && $output == *"tokens per row"*"longer than the model'\
 printf 'text,label\na,x\nA,y\nbroken\n' > "$folder/bad.csv"
 run data check "$folder/bad.csv"
 expect '[[ $status == 1 && $output == *"malformed rows: 1"*"bad.csv:4: has 1 columns"*"duplicates: 1"*"with other labels: 1"* ]]'
+printf 'text,label\na,x\nb,x\n' > "$folder/one.csv"
+run data check "$folder/one.csv"
+expect '[[ $status == 1 && $output == *"one.csv has a single label, x"* ]] && grep -q "not clean: a single label" "$folder/stderr"'
 run data check "$folder/bad.csv" --label intent
 expect '[[ $status == 3 ]] && grep -q "has no column \"intent\" among its 2: text, label" "$folder/stderr"'
 run data check "$folder/missing.csv"

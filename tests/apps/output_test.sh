@@ -12,7 +12,7 @@ cd "$folder"
 
 # A full disk: no verb says that all is well.
 for i in {1..3000}; do echo "the fox"; done > lines.txt
-printf 'text,label\nthe fox,good\n' > labels.csv
+printf 'text,label\nthe fox,good\na dog,bad\n' > labels.csv
 full() {
     status=0
     "$heed" "$@" > /dev/full 2> stderr || status=$?
@@ -91,7 +91,7 @@ for signal in INT TERM; do
     kill -$signal $pid
     status=0; wait $pid || status=$?
     exec 3>&-
-    expect '[[ $status == 8 && ! -e out.jsonl ]] && ! compgen -G ".heed-*" && grep -q "^heed: cancelled" stderr'
+    expect '[[ $status == 8 && ! -e out.jsonl ]] && ! compgen -G ".heed-*" && grep -q "^heed: cancelled$" stderr'
 done
 
 # On a terminal answers and progress do not share lines.

@@ -247,6 +247,11 @@ expect 'grep -q "\"learning_rate\": 0.0004" chosen/train.json && ! grep -q "\"ep
 run train starter.json model.from=start output=chosen2 epochs=2 optimizer.learning_rate=1e-3 batch.tokens=100
 expect '[[ $status == 0 ]] && ! said "chosen for" && grep -q "\"patience\": 0" chosen2/train.json'
 
+# Too few rows to hold any out: that is said, and there is no patience with what is never judged.
+run train starter.json model.from=start output=undivided data.dev= epochs=0 max_steps=2
+expect '[[ $status == 0 ]] && said "no rows are held out for evaluation: the 60 rows of data.train are too few" && ! said patience'
+expect '[[ $output == *"step 2"* ]] && grep -q "\"patience\": 0" undivided/train.json'
+
 # A search is killed again and again; the same command goes on, and ends with what an undisturbed one ends with.
 run train --help
 expect '[[ $output == *"--tune"* ]]'

@@ -69,6 +69,16 @@ TEST(DataCheck, PairsWordsAndQuestionsAreComparedWhole) {
   EXPECT_EQ(listed.files[0].length_quantile(1), 6u);
   EXPECT_EQ(listed.files[0].empty.count, 0u);
 
+  // One label is nothing to learn from, in the first file.
+  const auto one = folder.write("one.csv", "text,label\na,x\nb,x\n"),
+             two = folder.write("two.csv", "text,label\nc,x\nd,y\n");
+  const DataCheck single = check_data({{.file = one}, {.file = two}});
+  EXPECT_TRUE(single.one_label);
+  EXPECT_FALSE(single.clean());
+  EXPECT_TRUE(to_json(single)["one_label"]);
+  EXPECT_TRUE(check_data({{.file = two}, {.file = one}}).clean());
+  EXPECT_TRUE(check_data({{.file = one}}, {.learns_labels = false}).clean());
+
   const auto clean = folder.write("c.txt", "one\ntwo\n");
   EXPECT_TRUE(check_data({{.file = clean}}).clean());
 }

@@ -56,6 +56,10 @@ TEST(DevSplit, RowsThatReadAlikeAreOnOneSide) {
   // If all are alike there is nothing to divide.
   const std::vector<Row> same(100, Row{.text = "the same"});
   EXPECT_EQ(held_out(same, 0.5, 1).size(), 0u);
+  // Nor if the few others are too few.
+  std::vector<Row> most = some_rows(8);
+  most.resize(100, Row{.text = "the same"});
+  for (std::uint64_t seed = 1; seed < 20; ++seed) EXPECT_EQ(held_out(most, 0.2, seed).size(), 0u) << seed;
 }
 
 TEST(DevSplit, PairsAndWordsCount) {

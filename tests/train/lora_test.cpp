@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.h"
+
 namespace heed {
 namespace {
 
@@ -29,6 +31,42 @@ TEST(Lora, FreezesTheBackboneAndNoHead) {
   ASSERT_EQ(added.size(), 2u);
   EXPECT_EQ(added[0].name, "encoder.layer.0.query_key_value.weight.lora_a");
   EXPECT_EQ(added[1].name, "encoder.layer.0.query_key_value.weight.lora_b");
+}
+
+TEST(Lora, TargetsAreWholePartsOfNames) {
+  const std::vector<std::string> names = {"embeddings.word.weight",
+                                          "layers.0.attention.query_key_value.weight",
+                                          "layers.0.attention.output.weight",
+                                          "layers.0.feed_forward.up.weight",
+                                          "layers.10.attention.query_key_value.weight",
+                                          "layers.10.attention.output.weight",
+                                          "layers.10.feed_forward.up.weight"};
+  std::vector<Tensor> tensors(names.size(), Tensor::zeros({4, 4}));
+  const auto chosen = [&](const std::vector<std::string>& targets) {
+    std::vector<PlacedParameter> parameters;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      parameters.push_back({{names[i], &tensors[i]}, {ParameterPlace::Part::layers}});
+    }
+    std::vector<std::string> weights;
+    for (const LowRank& each : Lora(parameters, 2, 4, targets, 1).additions()) weights.push_back(each.parameter);
+    return weights;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(chosen({"output"}), (Names{names[2], names[5]}));
+  EXPECT_EQ(chosen({"attention"}), (Names{names[1], names[2], names[4], names[5]}));
+  EXPECT_EQ(chosen({"attention.output", "up"}), (Names{names[2], names[3], names[5], names[6]}));
+  EXPECT_EQ(chosen({"layers.0"}), (Names{names[1], names[2], names[3]}));
+  EXPECT_EQ(chosen({"layers.10.feed_forward"}), Names{names[6]});
+  const auto refused = [&](const std::vector<std::string>& targets) {
+    return test::error_of(ErrorKind::invalid_argument, [&] { chosen(targets); });
+  };
+  for (const char* part : {"query", "key_value", "put", "forward.u", "layers.1", "weight", "", "."}) {
+    EXPECT_EQ(refused({"output", part}),
+              std::string("[lora] the model has no weight \"") + part +
+                  "\" (lora.targets); there are attention.output, attention.query_key_value, embeddings.word, "
+                  "feed_forward.up");
+  }
+  EXPECT_NE(refused({}).find("lora.targets is empty; there are attention.output"), std::string::npos);
 }
 
 }  // namespace

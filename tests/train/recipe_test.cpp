@@ -135,6 +135,13 @@ TEST(Recipe, WhatIsGivenStaysAndTheRestFollows) {
   choose_recipe(rows, kMiniLm);
   EXPECT_EQ(rows.batch.tokens, 16 * 80);  // any 16 rows fit
 
+  TrainConfig unjudged;
+  unjudged.model.from = "folder";
+  RunSize without_dev = kMiniLm;
+  without_dev.judged = false;
+  EXPECT_EQ(choose_recipe(unjudged, without_dev).find("patience"), std::string::npos);
+  EXPECT_EQ(unjudged.evaluate.patience, 0);
+
   TrainConfig steps;
   steps.model.from = "folder";
   steps.max_steps = 10000;

@@ -237,6 +237,24 @@ TEST_F(TrainerTest, ChosenSettingsAreSaidSavedAndResumed) {
       weights_of("whole"));
 }
 
+TEST_F(TrainerTest, WithoutDevThatIsSaidAndThereIsNoPatience) {
+  const std::vector<std::string> open = {"data.dev=", "epochs=0", "max_steps=3"};
+  Quiet events;
+  EXPECT_EQ(run(config("few", open), events), TrainEnd::finished);
+  ASSERT_EQ(events.notes.size(), 2u);
+  EXPECT_TRUE(events.notes[0].starts_with("no rows are held out for evaluation: the 60 rows of data.train are too few"))
+      << events.notes[0];
+  EXPECT_TRUE(events.notes[1].starts_with("chosen for 60 samples of ")) << events.notes[1];
+  EXPECT_EQ(events.notes[1].find("patience"), std::string::npos) << events.notes[1];
+  EXPECT_EQ(read_train_config(path("few/train.json")).evaluate.patience, 0);
+  // Who wants none need not be told.
+  std::vector<std::string> wanted = open;
+  wanted.emplace_back("data.dev_share=0");
+  Quiet quiet;
+  run(config("wanted", wanted), quiet);
+  EXPECT_EQ(quiet.notes.size(), 1u);
+}
+
 TEST_F(TrainerTest, AStepOfSeveralBatchesIsThatOfALargeOne) {
   // Dropout draws by place in a batch.
   Json model = parse_json(read_file(path("model/config.json"), 1 << 20), "config.json");

@@ -1,4 +1,5 @@
 #include "heed/base/fields.h"
+#include "heed/base/did_you_mean.h"
 #include "heed/base/join.h"
 
 #include <algorithm>
@@ -125,7 +126,7 @@ void set_field(const Fields& fields, const std::string& name, const Json& json, 
   if (found != fields.end()) return found->set(json, context);
   std::vector<std::string> names;
   for (const Field& field : fields) names.push_back(field.name);
-  fail(ErrorKind::bad_format, context, ": there is no field ", name, "; did you mean ", nearest_name(name, names), "?");
+  fail(ErrorKind::bad_format, context, ": there is no field ", name, did_you_mean(name, names));
 }
 
 void set_fields(const Fields& fields, const Json& object, const std::string& context) {
@@ -154,7 +155,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
       }
     }
     // Who writes acc means accuracy, however many letters are missing.
-    return name.size() > 1 && other.starts_with(name) ? std::min(row.back(), std::size_t{2}) : row.back();
+    return name.size() > 1 && other.starts_with(name) ? std::min(row.back(), std::size_t{1}) : row.back();
   };
   // A name without its group counts as well: learning_rate is optimizer.learning_rate.
   const auto cost = [&](const std::string& each) {
@@ -162,8 +163,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
     const std::size_t whole = distance(each);
     return dot == std::string::npos ? whole : std::min(whole, distance(std::string_view(each).substr(dot + 1)) + 1);
   };
+  const std::size_t most = std::min(name.size() / 2, std::size_t{4});  // beyond that nothing was meant
   const auto best = std::ranges::min_element(known, {}, cost);
-  return best == known.end() ? "" : *best;
+  return best == known.end() || cost(*best) > most ? "" : *best;
 }
 
 }  // namespace heed

@@ -81,7 +81,7 @@ void set_fields(const Fields& fields, const Json& object, const std::string& con
 Json to_json(const Fields& fields);
 
 // The known name that takes the fewest insertions, deletions and replacements of letters, or begins with this one; ""
-// if there is none.
+// if none is near: within half of the letters, and four.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
 }  // namespace heed

@@ -113,6 +113,7 @@ class Checker {
         if (!check.files[0].labels.contains(label)) check.files[i].new_labels.push_back(label);
       }
     }
+    check.one_label = options_.learns_labels && check.files[0].labels.size() == 1;
     return check;
   }
 
@@ -192,7 +193,7 @@ bool DataCheck::clean() const {
   for (const FileCheck& file : files) {
     if (file.bad_rows.count + file.empty.count + file.contradictions.count > 0) return false;
   }
-  return shared.empty();
+  return shared.empty() && !one_label;
 }
 
 DataCheck check_data(const std::vector<DataSource>& sources, const DataCheckOptions& options) {
@@ -220,7 +221,10 @@ Json to_json(const DataCheck& check) {
   for (const SharedRows& each : check.shared) {
     shared.push_back({{"file", each.file}, {"earlier", each.earlier}, {"rows", findings_json(each.rows)}});
   }
-  return {{"files", std::move(files)}, {"shared", std::move(shared)}, {"clean", check.clean()}};
+  return {{"files", std::move(files)},
+          {"shared", std::move(shared)},
+          {"one_label", check.one_label},
+          {"clean", check.clean()}};
 }
 
 }  // namespace heed

@@ -16,6 +16,7 @@ namespace heed {
 struct DataCheckOptions {
   std::function<std::size_t(const Row&)> length{};  // in tokens; default: words, by spaces, and numbers, files, items
   std::size_t max_length = 0;                       // longer rows are counted; 0: there is no limit
+  bool learns_labels = true;                        // labels, where there are any, are what a model is to learn
   std::function<void(double)> progress{};           // told the share done, 0 to 1
 };
 
@@ -54,7 +55,9 @@ struct DataCheck {
   std::vector<FileCheck> files{};
   std::vector<SharedRows> shared{};  // pairs that share any
 
-  bool clean() const;  // nothing malformed, empty, contradictory or shared
+  bool one_label = false;  // the first file has labels, but all are the same: nothing can be learned
+
+  bool clean() const;  // nothing malformed, empty, contradictory or shared, and not one_label
 };
 
 // Malformed rows are counted, however many. The first source should be the training data.

@@ -22,6 +22,16 @@ constexpr std::initializer_list<const char*> kHarmless = {
     "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript",
     "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "use_bfloat16", "use_cache",
     "use_return_dict", "xla_device",
+    // What a model card says, and what the model was trained with.
+    "author", "base_model", "batch_size", "datasets", "description", "epochs", "fp16", "gradient_accumulation_steps",
+    "label_smoothing", "label_smoothing_factor", "learning_rate", "library_name", "license", "lr", "max_grad_norm",
+    "metrics", "num_epochs", "num_train_epochs", "optimizer", "pipeline_tag", "seed", "tags", "version", "warmup_ratio",
+    "warmup_steps", "weight_decay",
+    // How and where the same sums are done, and what else could be made of the file.
+    "device", "export_model_type", "_flash_attn_2_enabled", "is_gpu", "memory_efficient_attention", "reference_compile",
+    "unpad_inputs", "use_flash_attention", "use_flash_attn", "use_memory_efficient_attention",
+    // A vector may be cut there; whoever wants less of it does so.
+    "is_matryoshka", "matryoshka_dimensions",
     // Code that its authors publish beside the model. Without leave to run it, HuggingFace too uses its own class for a
     // model_type that it knows.
     "auto_map",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/did_you_mean.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/data/readers.h"
@@ -83,7 +84,7 @@ std::vector<std::string> field_names() {
 void set_one(TrainConfig& config, const std::string& name, const Json& value, const std::string& where) {
   const auto names = field_names();
   HEED_CHECK_AS(bad_format, std::ranges::find(names, name) != names.end(), where, ": there is no field ", name,
-                "; did you mean ", nearest_name(name, names), "?");
+                did_you_mean(name, names));
   const std::size_t dot = name.find('.');
   const Task* task = dot == std::string::npos ? nullptr : find_task(name.substr(0, dot));
   if (task) {
@@ -235,7 +236,7 @@ Fields TrainConfig::fields() {
   add(Field("lora.rank", lora.rank, "rank of low-rank additions to train instead of the weights; 0: none").at_least(0));
   add(Field("lora.alpha", lora.alpha, "scale of the additions, alpha / rank * B A"));
   add(Field("lora.targets", lora.targets,
-            "parts of the names of weights that get additions; attention.output, feed_forward.up ... are others"));
+            "weights that get additions, by whole parts of their names: attention.output, feed_forward, layer.0 ..."));
   add(Field("lora.merge", lora.merge,
             "merge the additions on saving; false: save them apart, as an adapter of HuggingFace's PEFT"));
   add(Field("evaluate.every", evaluate.every, "steps between evaluations; 0: after each epoch").at_least(0));

@@ -17,6 +17,7 @@ void DevSplit::divide(double share) {
     border_ = *place;
     rows_ =
         static_cast<std::size_t>(std::ranges::count_if(hashes_, [&](std::uint64_t each) { return each < border_; }));
+    if (rows_ < kLeastDevRows) rows_ = 0;  // most rows read alike
   }
   hashes_ = {};
 }

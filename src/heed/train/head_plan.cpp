@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/did_you_mean.h"
 #include "heed/base/error.h"
 #include "heed/base/join.h"
 #include "heed/tasks/registry.h"
@@ -54,7 +55,7 @@ HeadPlan read_head(const TrainConfig& config, const Json& object, const HeadPlan
   }
   for (const auto& [key, value] : object.items()) {
     HEED_CHECK_AS(bad_format, std::ranges::find(known, key) != known.end(), where, ": there is no field ", key,
-                  "; did you mean ", nearest_name(key, known), "?");
+                  did_you_mean(key, known));
   }
   plan.options = task->options.complete(plan.options, where, "");
   const bool plain = !plan.name.empty() && plan.name.find('/') == std::string::npos && plan.name[0] != '.';

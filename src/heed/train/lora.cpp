@@ -1,9 +1,10 @@
 #include "heed/train/lora.h"
 
-#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "heed/base/error.h"
+#include "heed/base/join.h"
 #include "heed/base/random.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"
@@ -23,19 +24,40 @@ Tensor first_a(std::int64_t rank, std::int64_t in, std::uint64_t seed, const std
   return a;
 }
 
+// Whether the target is among the parts that the name goes through: attention.output and output are of
+// layers.0.attention.output.weight, put is not.
+bool goes_through(const std::string& name, const std::string& target) {
+  return !target.empty() && ("." + name).find("." + target + ".") != std::string::npos;
+}
+
+// What to write for this weight of any layer: attention.output for layers.0.attention.output.weight.
+std::string part_of(const std::string& name) {
+  std::size_t begin = 0;
+  for (std::size_t dot = name.find('.'), last = 0; dot != std::string::npos;
+       last = dot + 1, dot = name.find('.', last)) {
+    if (name.find_first_not_of("0123456789", last) == dot) begin = dot + 1;
+  }
+  return name.substr(begin, name.rfind('.') - begin);
+}
+
 }  // namespace
 
 Lora::Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha,
            const std::vector<std::string>& targets, std::uint64_t seed, bool train_heads)
     : scale_(alpha / static_cast<double>(rank)) {
   HEED_CHECK(rank > 0, "[lora] rank ", rank, ", expected at least 1");
+  std::set<std::string> parts, missed(targets.begin(), targets.end());
   for (PlacedParameter& each : parameters) {
     const bool of_head = each.place.part == ParameterPlace::Part::head;
     if (!of_head || !train_heads) each.parameter->set_requires_grad(false);
-    if (of_head) continue;
-    const bool chosen = each.parameter->rank() == 2 && std::ranges::any_of(targets, [&](const std::string& target) {
-                          return each.name.find(target) != std::string::npos;
-                        });
+    if (of_head || each.parameter->rank() != 2) continue;
+    parts.insert(part_of(each.name));
+    bool chosen = false;
+    for (const std::string& target : targets) {
+      if (!goes_through(each.name, target)) continue;
+      chosen = true;
+      missed.erase(target);
+    }
     if (!chosen) continue;
     const std::int64_t out = each.parameter->size(0), in = each.parameter->size(1);
     Tensor a = first_a(rank, in, seed, each.name), b = Tensor::zeros({out, rank});
@@ -43,9 +65,9 @@ Lora::Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double al
     b.set_requires_grad();
     additions_.push_back({each, *each.parameter, a, b});
   }
-  std::string list;
-  for (const std::string& target : targets) (list += list.empty() ? "" : ", ") += target;
-  HEED_CHECK(!additions_.empty(), "[lora] no weight has one of these in its name: ", list);
+  HEED_CHECK(missed.empty(), "[lora] the model has no weight \"", *missed.begin(), "\" (lora.targets); there are ",
+             join(parts, ", "));
+  HEED_CHECK(!additions_.empty(), "[lora] lora.targets is empty; there are ", join(parts, ", "));
 }
 
 std::vector<PlacedParameter> Lora::parameters() {

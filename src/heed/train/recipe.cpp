@@ -86,8 +86,9 @@ std::string choose_recipe(TrainConfig& config, const RunSize& size) {
   if (chooses_length) tell("epochs", config.epochs = epochs(config, size));
   if (config.evaluate.patience < 0) {
     // A length that was given is the length.
-    config.evaluate.patience = chooses_length ? std::max<std::int64_t>(2, (config.epochs + 1) / 2) : 0;
-    if (chooses_length) tell("evaluate.patience", config.evaluate.patience);
+    const bool may_stop = chooses_length && size.judged;
+    config.evaluate.patience = may_stop ? std::max<std::int64_t>(2, (config.epochs + 1) / 2) : 0;
+    if (may_stop) tell("evaluate.patience", config.evaluate.patience);
   }
   return join(chosen, ", ");
 }

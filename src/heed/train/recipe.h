@@ -10,6 +10,7 @@ struct RunSize {
   std::int64_t samples = 0, tokens = 0, longest = 0;  // of data.train; the longest sample, in tokens
   std::int64_t hidden_size = 0, layers = 0;           // of the model
   double trained_share = 1;  // of all parameters: small for low-rank additions and a head alone
+  bool judged = true;        // there is dev data; without it there is nothing to have patience with
 };
 
 // Fills in the fields that are to be chosen (optimizer.learning_rate, batch.tokens and epochs that are 0,

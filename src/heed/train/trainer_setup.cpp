@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "heed/base/did_you_mean.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/join.h"
@@ -125,6 +126,10 @@ void Trainer::prepare_data() {
     train_->keep_rows([split](const Row& row) { return !split->holds_out(row); });
     events_.note(std::to_string(split->rows()) + " of " + std::to_string(rows) +
                  " rows of data.train are held out for evaluation (data.dev_share)");
+  } else if (!dev_ && config_.data.dev_share > 0) {
+    events_.note("no rows are held out for evaluation: the " + std::to_string(rows) +
+                 " rows of data.train are too few, or too alike, for " + std::to_string(kLeastDevRows) +
+                 " (data.dev_share); the model of the last step is kept");
   }
   for (const auto& data : {train_.get(), dev_.get(), test_.get()}) {
     if (data) data->index([&](double share) { events_.progress(share); });
@@ -155,7 +160,7 @@ void Trainer::check_metric() const {
   std::vector<std::string> known = tasks_[0]->metric_names();
   known.emplace_back("loss");
   HEED_CHECK(std::ranges::find(known, wanted) != known.end(), "[train] evaluate.metric is \"", wanted, "\", but ",
-             config_.task, " has ", join(known, ", "), "; did you mean ", nearest_name(wanted, known), "?");
+             config_.task, " has ", join(known, ", "), did_you_mean(wanted, known));
 }
 
 void Trainer::prepare_models() {
@@ -242,7 +247,8 @@ void Trainer::choose_settings() {
                      .longest = std::ranges::max(train_->lengths()),
                      .hidden_size = main_model().info().hidden_size,
                      .layers = main_model().info().layers,
-                     .trained_share = static_cast<double>(parameters()) / static_cast<double>(all)};
+                     .trained_share = static_cast<double>(parameters()) / static_cast<double>(all),
+                     .judged = dev_ != nullptr};
   const std::string chosen = choose_recipe(config_, size);
   save_config();
   if (chosen.empty()) return;
