@@ -1,6 +1,6 @@
-// Folders of models that others wrote, sorted into those that a test runs and those that are others' business. Tests are
-// listed before any of them runs, so nothing here throws, whatever stands in a folder: what cannot be read is run, and
-// fails there.
+// Folders of models that others wrote, sorted into those that a test runs and those that are others' business. Tests
+// are listed before any of them runs, so nothing here throws, whatever stands in a folder: what cannot be read is run,
+// and fails there.
 #pragma once
 
 #include <gtest/gtest.h>
