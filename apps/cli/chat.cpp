@@ -63,9 +63,13 @@ class Conversation {
     messages_.push_back({{"role", "user"}, {"content", text}});
     answer();
   }
+  // With the next seed: the same one would give the same answer again, sampled or not.
   void retry() {
     if (messages_.empty() || messages_.back()["role"] != "assistant") return note("There is no answer to try again.");
     messages_.erase(messages_.size() - 1);
+    Json options = options_.task;
+    options["seed"] = options.value("seed", std::int64_t{0}) + ++retries_;
+    task_ = make_task(model_, generate_task(), options);
     answer();
   }
 
@@ -95,6 +99,7 @@ class Conversation {
   LoadedModel model_;
   std::unique_ptr<TaskRun> task_;
   Json messages_;
+  std::int64_t retries_ = 0;
 };
 
 int run(const Options& options) {

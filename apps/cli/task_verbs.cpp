@@ -11,7 +11,6 @@
 #include "heed/tasks/run_task.h"
 #include "model_options.h"
 #include "option_flags.h"
-#include "stop_on_signal.h"
 #include "texts.h"
 #include "verbs.h"
 
@@ -122,50 +121,69 @@ std::vector<InputField> input_fields(const Task& task) {
   return fields;
 }
 
-// The answers to one request as they are written, a line each. The first comes piece by piece; of several, each is
-// numbered and the others follow it.
+// Lines as rows of the task.
+std::vector<Row> rows_of(const Task& task, const std::vector<InputLine>& lines, const Json& beside) {
+  std::vector<Row> rows;
+  rows.reserve(lines.size());
+  for (const InputLine& line : lines) rows.push_back(request_row(task, request_of(task, line, beside), line.where));
+  return rows;
+}
+
+// The answers to requests that are written at the same time, a line each, in the order of the requests. Of the first
+// request that is not done the first answer comes piece by piece; of several, each is numbered and the others follow
+// it. What later requests have by then waits.
 class AnswerWriter {
  public:
-  explicit AnswerWriter(AnswerFile& out) : out_(out) {}
+  AnswerWriter(AnswerFile& out, std::size_t requests) : out_(out), requests_(requests) {}
   void add(const TextPiece& piece) {
-    if (others_.empty()) begin(piece.answers);
-    if (piece.answer == 0) {
-      out_.write(piece.text);
-    } else {
-      others_.at(piece.answer) += piece.text;
-    }
+    Request& request = requests_.at(piece.row);
+    request.answers.resize(piece.answers);
+    request.answers[piece.answer] += piece.text;
+    if (piece.row == first_) write_piece(request);
   }
-  void finish() {
-    out_.write("\n");
-    for (std::size_t i = 1; i < others_.size(); ++i) out_.write(label(i) + others_[i] + "\n");
+  void finish(std::size_t row) {
+    for (requests_.at(row).done = true; first_ < requests_.size() && requests_[first_].done; ++first_) {
+      Request& request = requests_[first_];
+      write_piece(request);
+      std::string rest = "\n";
+      for (std::size_t i = 1; i < request.answers.size(); ++i) rest += label(i) + request.answers[i] + "\n";
+      out_.write(rest);
+      request = {};
+    }
+    if (first_ < requests_.size()) write_piece(requests_[first_]);
   }
 
  private:
+  struct Request {
+    std::vector<std::string> answers{};  // by their numbers, but for what was written
+    bool begun = false, done = false;
+  };
   static std::string label(std::size_t answer) { return "[" + std::to_string(answer + 1) + "] "; }
-  void begin(std::size_t answers) {
-    others_.resize(answers);
-    if (answers > 1) out_.write(label(0));
+  void write_piece(Request& request) {
+    if (request.answers.empty()) return;
+    if (!request.begun && request.answers.size() > 1) out_.write(label(0));
+    request.begun = true;
+    out_.write(request.answers[0]);
+    request.answers[0].clear();
   }
 
   AnswerFile& out_;
-  std::vector<std::string> others_;  // by their numbers; that of the first stays empty
+  std::vector<Request> requests_;
+  std::size_t first_ = 0;  // that is not written whole
 };
 
-// Texts for people: one request after the other.
+// Texts for people.
 void write_texts(const Task& task, const TaskRun& task_run, const LoadedModel& model, const Options& options,
                  const std::vector<InputLine>& given) {
   AnswerFile out("");
-  const StopOnSignal signals;
-  const auto write = [&](const InputLine& line) {
-    AnswerWriter answers(out);
-    const TaskCall call{.stop = signals.token(), .on_text = [&](const TextPiece& piece) { answers.add(piece); }};
-    static_cast<void>(
-        task_run.run(model, {request_row(task, request_of(task, line, options.beside), line.where)}, call));
-    answers.finish();
-  };
-  for (const InputLine& line : given) write(line);
-  if (given.empty()) for_each_line(options.input, write);
-  out.commit();
+  run_texts(options, given, [&](const std::vector<InputLine>& lines, const StopToken& stop, CutRows&) {
+    AnswerWriter answers(out, lines.size());
+    static_cast<void>(task_run.run(model, rows_of(task, lines, options.beside),
+                                   {.stop = stop,
+                                    .on_text = [&](const TextPiece& piece) { answers.add(piece); },
+                                    .on_done = [&](std::size_t row) { answers.finish(row); }}));
+    return std::vector<std::unique_ptr<Finding>>();  // nothing that is not written yet
+  });
 }
 
 void run(const Task& task, Options options) {
@@ -179,12 +197,7 @@ void run(const Task& task, Options options) {
   const auto task_run = make_task(model, task, options.task);
   if (task.writes && options.output.empty()) return write_texts(task, *task_run, model, options, given);
   const auto find = [&](const std::vector<InputLine>& lines, const StopToken& stop, CutRows& cut) {
-    std::vector<Row> rows;
-    rows.reserve(lines.size());
-    for (const InputLine& line : lines) {
-      rows.push_back(request_row(task, request_of(task, line, options.beside), line.where));
-    }
-    return task_run->run(model, std::move(rows), {.stop = stop, .cut = &cut});
+    return task_run->run(model, rows_of(task, lines, options.beside), {.stop = stop, .cut = &cut});
   };
   run_texts(options, given, find);
 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""heed chat in a terminal: what is typed arrives, Chinese too and in any locale; Ctrl-C clears the line or ends the answer,
-a message that is too long is not the end, Ctrl-D is.
+"""heed chat in a terminal: what is typed arrives, Chinese too and in any locale; arrows bring back what was typed before;
+Ctrl-C clears the line or ends the answer, a message that is too long is not the end, Ctrl-D is. What the model is asked, by
+the answers of heed generate: --system, /clear, /retry. --colors by the probabilities of heed generate.
 usage: chat_test.py <heed program> <make_model program>
 """
 import json
+import math
 import os
 import pathlib
 import pty
@@ -17,8 +19,8 @@ import time
 
 HEED, MAKE_MODEL = sys.argv[1:3]
 # What the model is given depends on whether the message has these characters.
-TEMPLATE = ("{% for m in messages %}{% if m.role == 'user' %}{{ 'lazy dog' if '你好' in m.content else m.content }} {% else %}"
-            "over {% endif %}{% endfor %}the")
+TEMPLATE = ("{% for m in messages %}{% if m.role == 'assistant' %}over {% else %}"
+            "{{ 'lazy dog' if '你好' in m.content else m.content }} {% endif %}{% endfor %}the")
 
 
 class Terminal:
@@ -71,6 +73,64 @@ def piped(folder, *messages, flags=()):
     return run.stdout.splitlines()
 
 
+def generated(folder, prompt, *flags):
+    """What heed generate makes of the prompt: {"text", "token_scores"}."""
+    output = folder.parent / "generated.jsonl"
+    subprocess.run([HEED, "generate", "--model", str(folder), prompt, "--alternatives", "1", "--output", str(output), *flags],
+                   check=True)
+    return json.loads(output.read_text())
+
+
+def expect_questions(folder, flags):
+    """Every answer is that to the conversation as the template shows it; over stands for an answer."""
+    def expect(messages, prompts, *more):
+        answers = piped(folder, *messages, flags=[*flags, *more])
+        expected = [generated(folder, prompt, *flags)["text"] for prompt in prompts]
+        assert answers == expected, (messages, answers, expected)
+
+    expect(["fox", "dog", "/clear", "dog"], ["fox the", "fox over dog the", "dog the"])
+    expect(["fox", "/clear", "dog"], ["quick brown fox the", "quick brown dog the"], "--system", "quick brown")
+    # The answer that is tried again is gone for good, and the message is there once.
+    expect(["/retry", "fox", "/retry", "/retry", "dog", "/clear", "/retry"], ["fox the"] * 3 + ["fox over dog the"])
+    sampled = [*flags, "--do-sample", "--seed", "5"]
+    tries = piped(folder, "fox", "/retry", "/retry", flags=sampled)
+    assert tries == [generated(folder, "fox the", *flags, "--do-sample", "--seed", str(5 + i))["text"] for i in range(3)], tries
+    assert len(set(tries)) == 3, tries
+    expect(["/help", "", "fox", "/quit", "dog"], ["fox the"])
+
+
+def expect_colors(folder, flags):
+    """A token that the model believed with less than 0.6 has a colour, and so has no other; the text is the same."""
+    shades = set()
+    for prompt in ("fox", "the dog", "quick", "over", "jumps in berlin"):
+        answer, = piped(folder, prompt, flags=[*flags, "--colors"])
+        found = generated(folder, prompt + " the", *flags)
+        sure = [math.exp(each["log_probability"]) for each in found["token_scores"]]
+        expected = ["" if each >= 0.6 else str((196, 202, 208, 214, 220, 226)[int(each * 10)]) for each in sure]
+        pieces = re.findall(r"\x1b\[38;5;(\d+)m([^\x1b]*)\x1b\[0m|([^\x1b]+)", answer)
+        assert "".join(text + other for _, text, other in pieces) == found["text"] == plain(answer), (answer, found)
+        assert [shade for shade, _, _ in pieces if shade] == [shade for shade in expected if shade], (answer, sure)
+        shades.update(expected)
+    assert len(shades) > 2, shades
+
+
+def expect_history(folder, flags):
+    """The arrow up brings back the line before, the arrow down goes on; keys edit what is there."""
+    chat = Terminal(folder, *flags, LANG="C.UTF-8")
+    chat.read_until("> ")
+    asked = ""
+    for keys, message in (("fox", "fox"), ("dog", "dog"), ("\x1b[A", "dog"), ("\x1b[A\x1b[A\x1b[A", "fox"),
+                          ("\x1b[A\x1b[A\x1b[B", "fox"), ("brow\x1b[D\x1b[D\x1b[D\x1b[D\x1b[C\x7fl\x05n", "lrown"),
+                          ("\x1b[A\x01\x1b[3~b", "brown"), ("你们x\x7f\x7f好", "你好")):
+        chat.type(keys + "\r")
+        asked += {"你好": "lazy dog"}.get(message, message) + " "
+        answer = generated(folder, asked + "the", *flags)["text"]
+        chat.read_until(re.escape(answer) + r"[^\n]*\n> ")
+        asked += "over "
+    chat.type("\x04")
+    assert chat.exit_code() == 0
+
+
 def plain(text):
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")
 
@@ -81,6 +141,9 @@ def main(folder):
     flags = ["--max-new-tokens", "8"]
     hello, fox = piped(folder, "你好", flags=flags)[0], piped(folder, "fox", flags=flags)[0]
     assert hello != fox, hello
+    expect_questions(folder, flags)
+    expect_colors(folder, flags)
+    expect_history(folder, ["--max-new-tokens", "2"])
 
     for variables in ({"LANG": "C.UTF-8"}, {}, {"LC_ALL": "POSIX"}):
         chat = Terminal(folder, *flags, **variables)

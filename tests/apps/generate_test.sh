@@ -37,6 +37,16 @@ generate --input prompts.txt
 expect '[[ $status == 0 && $output == "$one"$'"'\n'"'"$two" ]]'
 generate --input - < prompts.txt
 expect '[[ $status == 0 && $output == "$one"$'"'\n'"'"$two" ]]'
+# They are written together and end at different times, and stay in order all the same, also where each has several.
+some=("the fox" "quick brown" "the lazy dog" "over" "a berlin in the" "jumps over the quick fox" "x")
+for more in "--stop a" "--do-sample --n 2 --stop e" "--num-beams 2 --n 2"; do
+    expected=
+    for prompt in "${some[@]}"; do generate "$prompt" $more && expected+=$output$'\n'; done
+    generate "${some[@]}" $more
+    expect '[[ $status == 0 && $output$'"'\n'"' == "$expected" ]]'
+    generate --input <(printf '%s\n' "${some[@]}") $more
+    expect '[[ $status == 0 && $output$'"'\n'"' == "$expected" ]]'
+done
 printf '{"prompt": "the lazy dog", "id": 7}\n' > prompts.jsonl
 generate --input prompts.jsonl --output answers.jsonl
 expect '[[ $status == 0 ]] && [[ $(texts answers.jsonl) == "$two" && $(wc -l < answers.jsonl) == 1 ]]'

@@ -5,6 +5,7 @@ usage: jinja.py <questions> <answers>
 Questions are lines of JSON, {"template", "variables"}; each gets a line {"text", "generated"} or {"error"}. What stands
 in {% generation %} is given as bytes [begin, end) of the text."""
 import datetime
+import functools
 import json
 import sys
 
@@ -48,10 +49,10 @@ def environment():
     return made
 
 
-def answer(made, question):
+def answer(compiled, question):
     Generation.written, Generation.ranges = [], []
     try:
-        for piece in made.from_string(question["template"]).generate(**question["variables"]):
+        for piece in compiled(question["template"]).generate(**question["variables"]):
             Generation.written.append(piece)
         text = "".join(Generation.written)
         text.encode()
@@ -61,10 +62,10 @@ def answer(made, question):
 
 
 def main():
-    made = environment()
+    compiled = functools.lru_cache(environment().from_string)
     with open(sys.argv[1], encoding="utf-8") as asked, open(sys.argv[2], "w", encoding="utf-8") as answered:
         for line in asked:
-            print(json.dumps(answer(made, json.loads(line))), file=answered)
+            print(json.dumps(answer(compiled, json.loads(line))), file=answered)
 
 
 main()

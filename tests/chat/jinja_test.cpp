@@ -116,19 +116,42 @@ TEST_F(Jinja, SmallCases) {
   EXPECT_GE(cases.size() - texts, 150U);
 }
 
-// Templates in the shapes of well-known families.
-TEST_F(Jinja, ShapesOfFamilies) {
-  std::vector<Case> cases;
+// Every *.jinja of a folder.
+std::vector<std::filesystem::path> templates_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(tests_folder() / "chat" / "shapes")) {
-    files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".jinja") files.push_back(entry.path());
   }
   std::ranges::sort(files);
-  ASSERT_GE(files.size(), 8U);
+  return files;
+}
+
+std::vector<Case> conversations(const std::vector<std::filesystem::path>& files) {
+  std::vector<Case> cases;
   for (const auto& file : files) {
-    for (Case& each : conversations(file.filename().string(), read_file(file, kMostBytes))) cases.push_back(each);
+    std::ranges::move(conversations(file.filename().string(), read_file(file, kMostBytes)), std::back_inserter(cases));
   }
+  return cases;
+}
+
+// Templates in the shapes of well-known families.
+TEST_F(Jinja, ShapesOfFamilies) {
+  const auto files = templates_of(tests_folder() / "chat" / "shapes");
+  ASSERT_GE(files.size(), 8U);
+  const auto cases = conversations(files);
   EXPECT_GE(expect_jinja_agrees(cases), cases.size() / 2);
+}
+
+// Templates of others, which are not part of the project: those of the folder that HEED_TEMPLATES names, if it does.
+TEST_F(Jinja, TemplatesOfAFolder) {
+  const char* folder = std::getenv("HEED_TEMPLATES");
+  if (!folder) return;
+  const auto files = templates_of(folder);
+  ASSERT_FALSE(files.empty()) << folder;
+  const auto cases = conversations(files);
+  const std::size_t texts = expect_jinja_agrees(cases);
+  EXPECT_GE(texts, cases.size() / 2);
+  std::cout << files.size() << " templates: " << texts << " texts, " << cases.size() - texts << " refused\n";
 }
 
 TEST_F(Jinja, PublishedTemplate) {

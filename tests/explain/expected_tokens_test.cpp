@@ -53,7 +53,7 @@ TEST_F(ExpectedTokens, OfWrittenTextAreThoseOfTheLoop) {
 
 // HuggingFace's hidden states through norm and head, in double by hand, against the end of our model.
 TEST(LogitLens, ReadsHiddenStatesOfEveryLayer) {
-  const auto folder = test::suite_data("hf-tiny-models") / "llama-a";
+  const auto folder = test::shared_data("suites/hf-tiny-models") / "llama-a";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
   const NoGrad no_grad;
   const auto model = load_model(folder);

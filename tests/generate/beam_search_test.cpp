@@ -50,7 +50,7 @@ Table table_of(const Json& recorded) {
 }
 
 TEST(BeamSearchSuite, EveryCaseOfHuggingFace) {
-  const auto file = test::suite_data("beam-search/hf-generate.jsonl");
+  const auto file = test::shared_data("suites/beam-search/hf-generate.jsonl");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   int cases = 0;
   for (const Json& recorded : test::suite_lines(file)) {
@@ -81,7 +81,7 @@ TEST(BeamSearchSuite, EveryCaseOfHuggingFace) {
 
 // Probabilities per prefix of words; token 0 ends, the prompt is one token more.
 TEST(BeamSearchSuite, EveryCaseOfFairseq) {
-  const auto file = test::suite_data("beam-search/fairseq.jsonl");
+  const auto file = test::shared_data("suites/beam-search/fairseq.jsonl");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   int cases = 0;
   for (const Json& recorded : test::suite_lines(file)) {

@@ -20,9 +20,9 @@ inline std::vector<Ids> rows_of(const Json& ids) {
 
 // Without what attention_mask hides: HuggingFace pads on the left.
 inline std::vector<Ids> prompts_of(const Json& example) {
-  std::vector<Ids> prompts = rows_of(example["input_ids"]);
+  std::vector<Ids> prompts = rows_of(example.at("input_ids"));
   if (!example.contains("attention_mask")) return prompts;
-  const std::vector<Ids> masks = rows_of(example["attention_mask"]);
+  const std::vector<Ids> masks = rows_of(example.at("attention_mask"));
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const auto hidden = std::ranges::find(masks[i], 1) - masks[i].begin();
     prompts[i].erase(prompts[i].begin(), prompts[i].begin() + hidden);
@@ -32,10 +32,10 @@ inline std::vector<Ids> prompts_of(const Json& example) {
 
 // To the id, and to the score.
 inline void expect_case(const Model& model, const Json& example, Json settings) {
-  settings.update(example["params"]);
+  settings.update(example.at("params"));
   const GenerateOptions options = read_generation_config(settings, "params");
-  const std::vector<Ids> expected = rows_of(example["sequences"]);
-  const auto prompt_length = rows_of(example["input_ids"])[0].size();
+  const std::vector<Ids> expected = rows_of(example.at("sequences"));
+  const auto prompt_length = rows_of(example.at("input_ids"))[0].size();
   const std::vector<GenerateResult> results = generate(model, prompts_of(example), options);
   std::size_t row = 0;
   for (const GenerateResult& result : results) {
@@ -47,9 +47,9 @@ inline void expect_case(const Model& model, const Json& example, Json settings) 
                        expected[row].begin() + static_cast<std::ptrdiff_t>(prompt_length + ours.size()));
       EXPECT_EQ(ours, theirs) << "row " << row << " of " << example.dump();
       if (example.contains("sequences_scores")) {
-        const auto theirs_score = example["sequences_scores"][row].get<double>();
+        const auto theirs_score = example.at("sequences_scores")[row].get<double>();
         EXPECT_NEAR(generation.score, theirs_score, 2e-5 * std::max(1.0, std::abs(theirs_score)))
-            << example["params"].dump();
+            << example.at("params").dump();
       }
       // What follows is padding.
       const bool ended = generation.reason == FinishReason::stop;

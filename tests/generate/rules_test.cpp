@@ -86,7 +86,7 @@ Ids encoder_row(const Json& encoder, std::size_t row, std::size_t rows, const st
 }
 
 TEST(RulesSuite, EveryRecordedCall) {
-  const auto file = test::suite_data("logits-processors/processors.jsonl");
+  const auto file = test::shared_data("suites/logits-processors/processors.jsonl");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   int calls = 0;
   for (const Json& recorded : test::suite_lines(file)) {

@@ -77,7 +77,7 @@ void check_queue(const Json& recorded) {
 }
 
 TEST(SamplingSuite, EveryCaseOfLlamaCpp) {
-  const auto file = test::suite_data("sampling-llamacpp/cases.jsonl");
+  const auto file = test::shared_data("suites/sampling-llamacpp/cases.jsonl");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   int cases = 0;
   for (const Json& recorded : test::suite_lines(file)) {

@@ -163,7 +163,7 @@ TEST(Generator, WhatIsToldIsTheTextOfTheResult) {
 }
 
 TEST(StopSuite, EveryRecordedCall) {
-  const auto file = test::suite_data("logits-processors/stopping.jsonl");
+  const auto file = test::shared_data("suites/logits-processors/stopping.jsonl");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   int calls = 0;
   for (const Json& recorded : test::suite_lines(file)) {

@@ -10,11 +10,13 @@
 #include <filesystem>
 
 #include "heed/io/safetensors.h"
+#include "heed/io/tensor_files.h"
 #include "heed/models/load.h"
 #include "heed/models/published.h"
 #include "heed/ops/loss.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
+#include "support/temp_folder.h"
 
 namespace heed::test {
 
@@ -120,6 +122,7 @@ inline void expect_gradients(const std::filesystem::path& folder) {
 
 // Token by token the hidden states of ids [B, T] have the bits of one pass.
 inline void expect_same_steps(const Model& model, const Tensor& tokens) {
+  ASSERT_TRUE(model.backbone()->decodes());
   const NoGrad no_grad;
   const Inputs whole = packed(tokens);
   const Tensor all = model.encode(whole, Context());
@@ -147,21 +150,20 @@ inline void expect_same_steps(const std::filesystem::path& folder) {
 
 inline void expect_same_when_saved(const std::filesystem::path& folder) {
   const auto model = load_model(folder);
-  const std::filesystem::path copy =
-      std::filesystem::path(testing::TempDir()) / ("heed_decoder_" + folder.filename().string());
-  save_model(*model, copy);
-  const SafetensorsFile ours(copy / "model.safetensors"), theirs(folder / "model.safetensors");
+  const TempFolder copy;
+  save_model(*model, copy.path());
+  const TensorFiles ours(copy.path()), theirs(folder);
   EXPECT_EQ(ours.names(), theirs.names());
   for (const std::string& name : theirs.names()) {
     EXPECT_EQ(ours.tensor(name).to_vector<float>(), theirs.tensor(name).to_vector<float>()) << name;
   }
-  std::filesystem::remove_all(copy);
 }
 
 inline void expect_segments(const std::filesystem::path& folder) {
   constexpr std::int64_t kSegments = 4;
   const auto model = load_model(folder);
   const SafetensorsFile answers = expected_of(folder);
+  ASSERT_TRUE(model->backbone()->recurs());
   const NoGrad no_grad;
   const Tensor ids = answers.tensor("input_ids"), probabilities = answers.tensor("segments.log_probs");
   const Recurs& recurs = *model->backbone()->recurs();

@@ -3,12 +3,10 @@
 // code written for this test (transfo_xl_torch.py).
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "heed/io/model_folder.h"
-#include "heed/models/registry.h"
 #include "models/decoder_checks.h"
+#include "models/decoder_folders.h"
 #include "support/shared_data.h"
+#include "support/temp_folder.h"
 #include "support/torch.h"
 
 namespace heed {
@@ -16,28 +14,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path suite() {
-  return test::suite_data("hf-tiny-models");
+// A folder with nothing but generations is for generate/huggingface_test.cpp.
+test::DecoderFolders decoders(const fs::path& parent = test::shared_data("suites/hf-tiny-models")) {
+  return test::decoder_folders({parent}, [](const fs::path& folder) -> std::string {
+    const std::string encoder = test::has_encoder(folder);
+    const bool has_values = fs::exists(folder / "expected.safetensors");
+    if (!encoder.empty() || has_values || !fs::exists(folder / "expected.json")) return encoder;
+    return "has no expected.safetensors";
+  });
 }
 
-std::vector<std::string> decoders() {
-  std::vector<std::string> names;
-  std::error_code absent;
-  for (const auto& entry : fs::directory_iterator(suite(), absent)) {
-    if (!entry.is_directory()) continue;
-    const Json config = ModelFolder(entry.path()).config();
-    const std::string type = config.value("model_type", "");
-    const bool known =
-        std::ranges::any_of(model_families(), [&](const auto* each) { return each->model_type == type; });
-    if (!config.value("is_encoder_decoder", false) && known) names.push_back(entry.path().filename());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-class DecoderSuite : public testing::TestWithParam<std::string> {
+class DecoderSuite : public testing::TestWithParam<test::DecoderFolder> {
  protected:
-  fs::path folder() const { return suite() / GetParam(); }
+  const fs::path& folder() const { return GetParam().path; }
 };
 TEST_P(DecoderSuite, LogitsAndHiddenStates) {
   test::expect_values(folder());
@@ -57,28 +46,52 @@ TEST_P(RecurrentSuite, SegmentsSeeWhatIsRememberedOfThoseBefore) {
   test::expect_segments(folder());
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& each) {
-  std::string name = each.param;
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
-std::vector<std::string> recurrent() {
-  std::vector<std::string> names = decoders();
-  std::erase_if(names, [](const std::string& name) {
-    return !SafetensorsFile(suite() / name / "expected.safetensors").contains("segments.log_probs");
+std::vector<test::DecoderFolder> recurrent() {
+  std::vector<test::DecoderFolder> found = decoders().run;
+  std::erase_if(found, [](const test::DecoderFolder& each) {
+    try {
+      return !test::expected_of(each.path).contains("segments.log_probs");
+    } catch (const Error&) {
+      return true;  // the other tests say so
+    }
   });
-  return names;
+  return found;
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DecoderSuite);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RecurrentSuite);
-INSTANTIATE_TEST_SUITE_P(HuggingFace, DecoderSuite, testing::ValuesIn(decoders()), test_name);
-INSTANTIATE_TEST_SUITE_P(HuggingFace, RecurrentSuite, testing::ValuesIn(recurrent()), test_name);
+INSTANTIATE_TEST_SUITE_P(HuggingFace, DecoderSuite, testing::ValuesIn(decoders().run), test::test_of);
+INSTANTIATE_TEST_SUITE_P(HuggingFace, RecurrentSuite, testing::ValuesIn(recurrent()), test::test_of);
 
 TEST(DecoderSuiteFiles, AreThere) {
-  if (!fs::exists(suite())) GTEST_SKIP() << suite() << " is not there";
-  EXPECT_FALSE(decoders().empty());
+  const fs::path suite = test::shared_data("suites/hf-tiny-models");
+  if (!fs::exists(suite)) GTEST_SKIP() << suite << " is not there";
+  const test::DecoderFolders found = decoders();
+  EXPECT_FALSE(found.run.empty());
+  found.report();
+}
+
+// What nobody has seen: each folder is run under a name of its own, or said to be left out.
+TEST(DecoderSuiteFiles, OfAnyKindAreListed) {
+  const test::TempFolder folder;
+  folder.write("llama-a.1/config.json", R"({"model_type": "llama"})");
+  folder.write("llama-a_1/config.json", R"({"model_type": "nobody's"})");
+  folder.write("llama_a-1/config.json", "{");
+  folder.write("\xE4\xB8\xAD/config.json", R"({"is_encoder_decoder": "yes"})");
+  folder.write("empty/readme", "");
+  folder.write("generations/config.json", "{}");
+  folder.write("generations/expected.json", "{}");
+  folder.write("bart/config.json", R"({"model_type": "bart", "is_encoder_decoder": true})");
+  folder.write(".hidden/config.json", "{}");
+  folder.write("file", "{}");
+  fs::create_directory_symlink(folder.path() / "nowhere", folder.path() / "link");
+  const test::DecoderFolders found = decoders(folder.path());
+  std::vector<std::string> run;
+  for (const test::DecoderFolder& each : found.run) run.push_back(each.path.filename().string() + " " + each.test);
+  EXPECT_EQ(run, (std::vector<std::string>{"empty empty", "llama-a.1 llama_a_1", "llama-a_1 llama_a_1_2",
+                                           "llama_a-1 llama_a_1_3", "\xE4\xB8\xAD ___"}));
+  EXPECT_EQ(found.left, (std::vector<std::string>{"bart: has an encoder", "generations: has no expected.safetensors"}));
+  EXPECT_TRUE(decoders(folder.path() / "nowhere").run.empty());
 }
 
 TEST(TransformerXlTorch, EveryConfiguration) {

@@ -8,7 +8,10 @@
 #include "heed/base/file.h"
 #include "heed/io/safetensors.h"
 #include "heed/models/load.h"
-#include "heed/ops/loss.h"
+#include "heed/ops/activation.h"
+#include "heed/ops/gather.h"
+#include "heed/ops/linear.h"
+#include "heed/ops/normalize.h"
 #include "heed/tensor/autograd.h"
 #include "models/decoder_checks.h"
 #include "support/shared_data.h"
@@ -46,36 +49,120 @@ Tensor by_token(const Tensor& values) {
 }
 
 // The author's own, of a batch of 3 x 11; what he calls by no layer is of the first block.
-TEST(DecoderWeights, NanoSortGivesTheAuthorsActivations) {
-  const fs::path folder = test::shared_data("weights/gpt-nano-sort");
-  if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const auto model = load_model(folder);
-  const SafetensorsFile theirs(folder / "activations.safetensors");
-  const NoGrad no_grad;
-  const Inputs inputs = test::packed(theirs.tensor("idx"));
-  Activations ours;
-  const ModelOutput out = model->forward(inputs, Context::watched_by(ours), true);
+class NanoSort : public testing::Test {
+ protected:
   using Kind = Tap::Kind;
-  test::expect_close(ours.at(Kind::embeddings, -1), theirs.tensor("x"), "x");
-  test::expect_close(ours.at(Kind::attention_output, 0), theirs.tensor("attnResid"), "attnResid");
-  for (std::int64_t layer = 0; layer < 3; ++layer) {
-    const std::string name = "block" + std::to_string(layer);
-    test::expect_close(ours.at(Kind::hidden, layer), theirs.tensor(name), name);
+  static constexpr std::int64_t kSequences = 3, kTokens = 11, kHeads = 3, kHeadSize = 16;
+
+  void SetUp() override {
+    const fs::path folder = test::shared_data("weights/gpt-nano-sort");
+    if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
+    model_ = load_model(folder);
+    theirs_.emplace(folder / "activations.safetensors");
+    const Inputs inputs = test::packed(theirs_->tensor("idx"));
+    out_ = model_->forward(inputs, Context::watched_by(ours_), true);
+    // Keys and values are what decoding keeps.
+    state_ = model_->backbone()->decodes()->start();
+    model_->backbone()->decodes()->decode(inputs, state_, Context());
   }
-  test::expect_close(out.hidden, theirs.tensor("ln_f"), "ln_f");
-  test::expect_close(out.logits, theirs.tensor("lm_head"), "lm_head");
-  const Tensor softmax = theirs.tensor("attSm");
-  for (std::int64_t b = 0; b < 3; ++b) {
-    for (std::int64_t head = 0; head < 3; ++head) {
-      const Tensor expected = softmax.detached_slice(0, b, b + 1).detached_slice(1, head, head + 1);
-      test::expect_close(ours.at(Kind::weights, 0, b, head), expected.detached_contiguous(), "attSm");
+
+  void expect(const Tensor& ours, const std::string& name) const {
+    test::expect_close(ours, theirs_->tensor(name), name);
+  }
+  // The parameter of the backbone whose name ends so.
+  Tensor parameter(const std::string& name) const {
+    for (const NamedParameter& each : named_parameters(*model_)) {
+      if (each.name.ends_with("." + name)) return *each.parameter;
+    }
+    ADD_FAILURE() << "no " << name;
+    return {};
+  }
+  Tensor norm(const Tensor& x, const std::string& name) const {
+    return layer_norm(x, parameter(name + ".weight"), parameter(name + ".bias"), 1e-5);
+  }
+  Tensor product(const Tensor& x, const std::string& name) const {
+    return linear(x, Weight(parameter(name + ".weight")), parameter(name + ".bias"));
+  }
+
+  const NoGrad no_grad_;
+  std::unique_ptr<Model> model_;
+  std::optional<SafetensorsFile> theirs_;
+  Activations ours_;
+  ModelOutput out_;
+  DecodeState state_;
+};
+
+TEST_F(NanoSort, WhatAPassShowsIsTheAuthors) {
+  expect(ours_.at(Kind::embeddings, -1), "x");
+  expect(ours_.at(Kind::attention_output, 0), "attnResid");
+  for (std::int64_t layer = 0; layer < 3; ++layer) {
+    expect(ours_.at(Kind::hidden, layer), "block" + std::to_string(layer));
+  }
+  expect(ours_.at(Kind::hidden, 0), "mlpResid");
+  expect(out_.hidden, "ln_f");
+  expect(out_.logits, "lm_head");
+  expect(softmax(out_.logits), "probs");
+  const Tensor weights = theirs_->tensor("attSm");
+  for (std::int64_t b = 0; b < kSequences; ++b) {
+    for (std::int64_t head = 0; head < kHeads; ++head) {
+      const Tensor expected = weights.detached_slice(0, b, b + 1).detached_slice(1, head, head + 1);
+      test::expect_close(ours_.at(Kind::weights, 0, b, head), expected.detached_contiguous(), "attSm");
     }
   }
-  // Keys and values are what decoding keeps; queries follow from them and the softmax.
-  DecodeState state = model->backbone()->decodes()->start();
-  model->backbone()->decodes()->decode(inputs, state, Context());
-  test::expect_close(state.caches()[0].keys(), by_token(theirs.tensor("k")), "k");
-  test::expect_close(state.caches()[0].values(), by_token(theirs.tensor("v")), "v");
+  test::expect_close(state_.caches()[0].keys(), by_token(theirs_->tensor("k")), "k");
+  test::expect_close(state_.caches()[0].values(), by_token(theirs_->tensor("v")), "v");
+}
+
+// What a pass never makes by itself, because it is fused with what follows: by single ops on the model's parameters,
+// from what the pass does show.
+TEST_F(NanoSort, WhatIsFusedIsTheAuthorsToo) {
+  const Tensor words = take_rows(parameter("word.weight"), theirs_->tensor("idx"));
+  expect(words, "tok_emb");
+  expect(parameter("position.weight"), "pos_emb");
+
+  const Tensor normed = norm(ours_.at(Kind::embeddings, -1), "layer.0.attention_norm");
+  expect(normed, "ln1");
+  const Tensor projected = product(normed, "layer.0.attention.query_key_value");
+  expect(projected, "qkv");
+  const Tensor queries = projected.detached_slice(1, 0, kHeads * kHeadSize).detached_contiguous();
+  test::expect_close(queries, by_token(theirs_->tensor("q")), "q");
+
+  // Scores before the softmax, of the keys that are seen, and the values by its weights: [token, head, D] end to end.
+  const auto q = queries.to_vector<float>(), k = state_.caches()[0].keys().to_vector<float>(),
+             v = state_.caches()[0].values().to_vector<float>(), all = theirs_->tensor("att").to_vector<float>();
+  std::vector<float> scores, expected_scores, mixed(q.size());
+  for (std::int64_t b = 0; b < kSequences; ++b) {
+    for (std::int64_t head = 0; head < kHeads; ++head) {
+      const auto weights = ours_.at(Kind::weights, 0, b, head).to_vector<float>();
+      for (std::int64_t i = 0; i < kTokens; ++i) {
+        const auto place = [&](std::int64_t token, std::int64_t d) {
+          return static_cast<std::size_t>(((b * kTokens + token) * kHeads + head) * kHeadSize + d);
+        };
+        for (std::int64_t j = 0; j <= i; ++j) {
+          const float weight = weights[static_cast<std::size_t>(i * kTokens + j)];
+          float sum = 0;
+          for (std::int64_t d = 0; d < kHeadSize; ++d) {
+            sum += q[place(i, d)] * k[place(j, d)];
+            mixed[place(i, d)] += weight * v[place(j, d)];
+          }
+          scores.push_back(sum / 4);
+          expected_scores.push_back(all[static_cast<std::size_t>(((b * kHeads + head) * kTokens + i) * kTokens + j)]);
+        }
+      }
+    }
+  }
+  const auto count = std::ssize(scores);
+  test::expect_close(Tensor::from(scores, {count}), Tensor::from(expected_scores, {count}), "att");
+  const Tensor joined = Tensor::from(mixed, {kSequences * kTokens, kHeads * kHeadSize});
+  expect(joined, "y");
+  expect(product(joined, "layer.0.attention.output"), "yProj");
+
+  const Tensor second = norm(ours_.at(Kind::attention_output, 0), "layer.0.feed_forward_norm");
+  expect(second, "ln2");
+  const Tensor inner = product(second, "layer.0.feed_forward.up");
+  expect(inner, "fc");
+  expect(gelu_tanh(inner), "gelu");
+  expect(product(gelu_tanh(inner), "layer.0.feed_forward.down"), "mlp");
 }
 
 Tensor logits_of(const Model& model, const Ids& ids) {

@@ -9,13 +9,12 @@ std::filesystem::path tests_folder() {
 }
 
 std::filesystem::path shared_data(const std::filesystem::path& relative) {
+  const char* suites = std::getenv("HEED_SUITES");
+  if (suites && *relative.begin() == "suites") {
+    return std::filesystem::path(suites) / relative.lexically_relative("suites");
+  }
   const char* named = std::getenv("HEED_SHARED");
   return (named ? std::filesystem::path(named) : tests_folder() / "../../shared") / relative;
-}
-
-std::filesystem::path suite_data(const std::filesystem::path& relative) {
-  const char* named = std::getenv("HEED_SUITES");
-  return (named ? std::filesystem::path(named) : shared_data("suites")) / relative;
 }
 
 }  // namespace heed::test

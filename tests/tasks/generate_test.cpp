@@ -10,8 +10,11 @@
 #include "heed/base/parallel.h"
 #include "heed/base/stop.h"
 #include "heed/engine/load.h"
+#include "heed/ops/normalize.h"
+#include "heed/tasks/dataset.h"
 #include "heed/tasks/lm.h"
 #include "heed/tasks/run_task.h"
+#include "heed/tensor/autograd.h"
 #include "heed/train/train.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
@@ -60,6 +63,48 @@ TEST_F(StoriesTest, EveryTokenOfALongTextCountsOnce) {
   }
 }
 
+// The numbers of a text of several windows, with characters of two and three bytes, from the model's scores by hand.
+TEST_F(StoriesTest, PerplexityAndBitsPerCharacterAreThoseByHand) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "Tom had a r\u00e9d ball. He w\u4e2ds very happy, " + std::to_string(i) + ". ";
+  std::size_t characters = 0;
+  for (const char byte : text) characters += (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+  const auto ids = model_->tokenizer().encode(text).ids;
+  const std::size_t length = model_->max_tokens();
+  ASSERT_GT(ids.size(), 2 * length);
+  const NoGrad no_grad;
+  for (const std::size_t stride : {std::size_t{1}, std::size_t{7}, length / 2}) {
+    // Every window begins with the begin token, and repeats `stride` tokens of the one before, which do not count.
+    double sum = 0;
+    std::size_t counted = 0;
+    for (std::size_t first = 1; counted + 1 < ids.size(); first += length - 1 - stride) {
+      std::vector<std::int64_t> window = {ids[0]};
+      const std::size_t end = std::min(ids.size(), first + length - 1);
+      window.insert(window.end(), ids.begin() + static_cast<std::ptrdiff_t>(first),
+                    ids.begin() + static_cast<std::ptrdiff_t>(end));
+      const auto count = std::ssize(window);
+      const Packed packed(Tensor::from(window, {count}), Offsets({count}));
+      const Tensor logits = model_->model().forward({.ids = packed}, Context()).logits;
+      const auto scores = log_softmax(logits).to_vector<float>();
+      const auto vocabulary = static_cast<std::size_t>(logits.size(1));
+      for (std::size_t t = first == 1 ? 1 : 1 + stride; t < window.size(); ++t, ++counted) {
+        sum += static_cast<double>(scores[(t - 1) * vocabulary + static_cast<std::size_t>(window[t])]);
+      }
+    }
+    SCOPED_TRACE(stride);
+    const TextScore score = score_texts(*model_, {text}, static_cast<std::int64_t>(stride))[0];
+    EXPECT_EQ(score.tokens, counted);
+    EXPECT_EQ(score.characters, characters);
+    EXPECT_NEAR(score.log_probability, sum, 1e-4 * std::abs(sum));
+    EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(counted)), 1e-3);
+    EXPECT_NEAR(score.bits_per_character(), -sum / std::log(2.0) / static_cast<double>(characters), 1e-3);
+    const std::vector<Json> requests = {{{"text", text}}};
+    const Json found = run_task(*model_, "lm", requests, {{"stride", stride}}).at(0);
+    EXPECT_EQ(found["perplexity"].get<double>(), score.perplexity());
+    EXPECT_EQ(found["bits_per_character"].get<double>(), score.bits_per_character());
+  }
+}
+
 TEST_F(StoriesTest, APromptGivesTheSameTextAloneAndAmongOthers) {
   const std::vector<std::string> prompts = {"Once upon a time", "Lily", "The big dog was", "", "One day"};
   for (const std::string options :
@@ -86,6 +131,33 @@ TEST_F(StoriesTest, TextComesPieceByPiece) {
   EXPECT_EQ(streamed, written[0][0].text);
   EXPECT_EQ(written[0][0].finish_reason, "stop");
   EXPECT_EQ(streamed.find('.'), std::string::npos);
+}
+
+// Of several prompts each is said to be done once, after its last piece, and not before the others go on.
+TEST_F(StoriesTest, EveryPromptIsDoneByItself) {
+  std::vector<Row> rows;
+  for (const char* prompt : {"Once upon a time", "Lily", "The big dog was", "One day"})
+    rows.push_back({.text = prompt});
+  std::vector<std::string> texts(rows.size());
+  std::vector<std::size_t> done;
+  bool together = false;
+  const auto run = make_task(*model_, generate_task(), {{"max_new_tokens", 40}, {"stop_strings", {"."}}});
+  const auto found = run->run(*model_, rows,
+                              {.on_text =
+                                   [&](const TextPiece& piece) {
+                                     EXPECT_EQ(std::ranges::find(done, piece.row), done.end());
+                                     texts[piece.row] += piece.text;
+                                     together = together || (done.empty() && piece.row > 0);
+                                   },
+                               .on_done =
+                                   [&](std::size_t row) {
+                                     EXPECT_FALSE(texts[row].empty());
+                                     done.push_back(row);
+                                   }});
+  EXPECT_TRUE(together);
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(found[i]->json()["text"], texts[i]);
+  std::ranges::sort(done);
+  EXPECT_EQ(done, (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
 TEST_F(StoriesTest, ACompletionsScoreIsWhatItAddsToItsPrompts) {
@@ -151,6 +223,60 @@ TEST_F(StoriesTest, WhatIsWrittenFollowsItsConstraint) {
     static_cast<void>(generate_texts(*model_, {"x"}, R"({"regex": "a", "grammar": "root ::= \"a\""})"));
   });
   EXPECT_NE(both.find("give one of"), std::string::npos);
+}
+
+// Two short documents of one batch, in training: scores, loss and gradients of each are those it has alone.
+TEST(LmTraining, DocumentsOfABatchDoNotSeeEachOther) {
+  const test::TempFolder folder;
+  test::write_random_decoder(folder.path() / "model");
+  const auto file = folder.write("a.jsonl", R"({"text": "the quick brown fox"}
+{"text": "over the lazy dog in berlin"}
+)");
+  const LoadedModel model = load(folder.path() / "model");
+  TaskList tasks;
+  tasks.push_back(lm_task().make_trainable(model.setup(), Json::object()));
+  Dataset data({{{.file = file, .needs = {RowField::text}}}}, tasks, Purpose::train);
+  data.index();
+  ASSERT_EQ(data.size(), 2u);
+
+  struct Pass {
+    std::vector<float> logits{};
+    double loss = 0, count = 0;
+    std::map<std::string, std::vector<float>> gradients{};
+  };
+  const auto pass = [&](const std::vector<std::uint32_t>& numbers) {
+    // With gradients, and no dropout to draw another mask for the second of two.
+    const auto own = load_model(folder.path() / "model");
+    set_trainable(*own, true, [](std::string_view) { return true; });
+    const Batch batch = data.batch(numbers, 1, 0, own->info());
+    HeadBatch part{.batch = batch, .training = true};
+    part.logits = tasks[0]->forward(*own, part, own->encode(batch.inputs, Context()), Context());
+    const Tensor loss = tasks[0]->loss(part);
+    Pass found{.logits = part.logits.to_vector<float>(), .loss = loss.item(), .count = tasks[0]->count(part)};
+    backward(loss);
+    for (const NamedParameter& each : named_parameters(*own)) {
+      found.gradients[each.name] = each.parameter->grad().to_vector<float>();
+    }
+    return found;
+  };
+  const Pass first = pass({0}), second = pass({1}), both = pass({0, 1});
+  EXPECT_EQ(first.count, 3);
+  EXPECT_EQ(second.count, 5);
+  EXPECT_EQ(both.count, 8);
+  std::vector<float> expected = first.logits;
+  expected.insert(expected.end(), second.logits.begin(), second.logits.end());
+  EXPECT_EQ(both.logits, expected);
+  EXPECT_NEAR(both.loss, first.loss + second.loss, 1e-5 * both.loss);
+  for (const auto& [name, gradient] : both.gradients) {
+    const auto &a = first.gradients.at(name), &b = second.gradients.at(name);
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const double sum = static_cast<double>(a[i]) + static_cast<double>(b[i]);
+      largest = std::max(largest, std::abs(sum));
+      difference = std::max(difference, std::abs(static_cast<double>(gradient[i]) - sum));
+    }
+    EXPECT_LE(difference, 1e-5 * largest) << name;
+  }
 }
 
 // A model of characters learns a text by heart, is scored as training says, and writes it.

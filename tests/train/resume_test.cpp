@@ -130,5 +130,21 @@ TEST_F(ResumeTest, LowRankAdditionsApart) {
               "adapter_model.safetensors");
 }
 
+// Of a decoder, whose fused product of queries, keys and values gets them; with dropout.
+TEST_F(ResumeTest, LowRankAdditionsOfALanguageModelApart) {
+  test::write_random_decoder(folder_.path() / "model");
+  std::string text;
+  for (int i = 0; i < 24; ++i)
+    text += "the quick brown fox jumps over the lazy dog " + std::string(1, static_cast<char>('a' + i)) + ".\n";
+  folder_.write("train.txt", text);
+  Json config = language_model();
+  config["model"] = {{"from", path("model")}};
+  config.erase("tokenizer");
+  config["lora"] = {{"rank", 2}, {"merge", false}};
+  config["batch"] = {{"tokens", 64}};
+  config["data"] = {{"train", path("train.txt")}, {"dev", path("train.txt")}, {"format", "document"}};
+  expect_same(config, "adapter_model.safetensors");
+}
+
 }  // namespace
 }  // namespace heed

@@ -6,6 +6,7 @@
 #include "heed/chat/compare.h"
 #include "heed/chat/evaluator.h"
 #include "heed/chat/format.h"
+#include "heed/chat/text.h"
 
 namespace heed::chat {
 namespace {
@@ -95,9 +96,8 @@ Value repeated(Evaluator& evaluator, const Value& value, std::int64_t times) {
   if (const std::string* text = value.text()) {
     evaluator.budget().spend_bytes(count, text->size());
     std::string out;
-    if (text->empty()) return out;
-    for (std::size_t i = 0; i < count; ++i) out += *text;
-    return out;
+    for (std::size_t i = 0; i < count && !text->empty(); ++i) out += *text;
+    return value.made(std::move(out));
   }
   const Sequence& sequence = *value.sequence();
   Values items;
@@ -116,7 +116,10 @@ bool is_list_or_tuple(const Value& value) {
 Value concatenated(Evaluator& evaluator, const Value& a, const Value& b) {
   if (a.text() && b.text()) {
     evaluator.budget().spend_bytes(a.text()->size() + b.text()->size());
-    return *a.text() + *b.text();
+    if (a.is_markup() == b.is_markup()) return a.made(*a.text() + *b.text());
+    const std::string added = escaped_markup(a.is_markup() ? *b.text() : *a.text());
+    evaluator.budget().spend_bytes(added.size());
+    return Value::markup(a.is_markup() ? *a.text() + added : added + *b.text());
   }
   const bool fit = is_list_or_tuple(a) && is_list_or_tuple(b) && a.sequence()->is_tuple() == b.sequence()->is_tuple();
   if (!fit) refuse("+", a, b);

@@ -167,7 +167,7 @@ Value Evaluator::evaluate_slice(const Expression& expression) {
     budget_.spend_bytes(text->size());
     const auto offsets = code_point_offsets(*text);
     const auto length = static_cast<std::int64_t>(offsets.size()) - 1;
-    return parts_of(*text, offsets, slice_range(length, start, stop, step.value_or(1)));
+    return of.made(parts_of(*text, offsets, slice_range(length, start, stop, step.value_or(1))));
   }
   const Sequence* sequence = of.sequence();
   HEED_CHECK(sequence && sequence->has_items(), "'", of.type_name(), "' object is not subscriptable");
@@ -231,7 +231,7 @@ Value Evaluator::item(const Value& of, const Value& key) {
     budget_.spend_bytes(of.text()->size());
     const auto length = static_cast<std::int64_t>(*length_of(of));
     const auto stop = *whole == -1 || *whole >= length ? std::nullopt : std::optional(*whole + 1);
-    if (*whole >= -length && *whole < length) return text_slice(*of.text(), *whole, stop).first;
+    if (*whole >= -length && *whole < length) return of.made(std::string(text_slice(*of.text(), *whole, stop).first));
   } else if (whole && of.sequence() && of.sequence()->has_items()) {
     const auto& items = of.sequence()->items;
     const std::int64_t place = *whole < 0 ? *whole + static_cast<std::int64_t>(items.size()) : *whole;

@@ -4,36 +4,25 @@
 #include "heed/chat/evaluator.h"
 #include "heed/chat/filters.h"
 #include "heed/chat/print.h"
+#include "heed/chat/text.h"
 
 namespace heed::chat {
 namespace {
 
 using detail::NamedFilter;
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&#34;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
+Value force_escape(Evaluator& evaluator, const Value& value, Arguments& arguments) {
+  Parameters("forceescape", arguments).done();
+  return Value::markup(escaped_markup(to_text(evaluator, value)));
 }
 
 Value escape(Evaluator& evaluator, const Value& value, Arguments& arguments) {
-  Parameters("escape", arguments).done();
-  return escaped(to_text(evaluator, value));
+  return value.is_markup() ? value : force_escape(evaluator, value, arguments);
 }
 
-// Nothing is escaped without being asked to, so there is nothing to mark.
 Value safe(Evaluator& evaluator, const Value& value, Arguments& arguments) {
   Parameters("safe", arguments).done();
-  return to_text(evaluator, value);
+  return Value::markup(to_text(evaluator, value));
 }
 
 std::string percent_encoded(std::string_view text, bool in_query) {
@@ -88,13 +77,14 @@ Value xml_attributes(Evaluator& evaluator, const Value& value, Arguments& argume
                "Invalid character in attribute name: ", quoted_text(name));
     const std::string text = to_text(evaluator, each);
     evaluator.budget().spend_bytes(text.size());
-    out += (out.empty() ? "" : " ") + escaped(name) + "=\"" + escaped(text) + "\"";
+    out += (out.empty() ? "" : " ") + escaped_markup(name) + "=\"" + (each.is_markup() ? text : escaped_markup(text)) +
+           "\"";
   }
   return with_space && !out.empty() ? " " + out : out;
 }
 
 constexpr std::array kFilters = {
-    NamedFilter{"e", escape},  NamedFilter{"escape", escape},        NamedFilter{"forceescape", escape},
+    NamedFilter{"e", escape},  NamedFilter{"escape", escape},        NamedFilter{"forceescape", force_escape},
     NamedFilter{"safe", safe}, NamedFilter{"urlencode", url_encode}, NamedFilter{"xmlattr", xml_attributes}};
 
 }  // namespace

@@ -27,7 +27,7 @@ class Printer {
   void print(const Value& value) {
     evaluator_.budget().spend(1);
     if (const std::string* text = value.text()) {
-      add(quoted_text(*text));
+      add(value.is_markup() ? "Markup(" + quoted_text(*text) + ")" : quoted_text(*text));
     } else if (value.sequence()) {
       print(*value.sequence());
     } else if (value.dict()) {

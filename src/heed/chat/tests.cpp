@@ -62,8 +62,8 @@ bool is_sequence(const Value& value) {
 bool is_callable(const Value& value) {
   return value.is_undefined() || (value.object() && value.object()->is_callable());
 }
-bool is_escaped(const Value&) {
-  return false;
+bool is_escaped(const Value& value) {
+  return value.is_markup();
 }
 
 // There are letters, and all are so.

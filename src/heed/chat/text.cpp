@@ -68,6 +68,21 @@ std::string concat(std::initializer_list<std::string_view> parts) {
   return out;
 }
 
+std::string escaped_markup(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&#34;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
 std::string_view strip(std::string_view text, Side side, const std::optional<std::string>& chars) {
   const auto goes = [&](const CodePoint& point) {
     return chars ? chars->find(text.substr(point.offset, point.length)) != std::string::npos : is_space(point.value);

@@ -30,6 +30,9 @@ std::string capitalize(std::string_view text);
 std::string title(std::string_view text);
 std::string swap_case(std::string_view text);
 
+// With & < > " ' as HTML writes them.
+std::string escaped_markup(std::string_view text);
+
 enum class Side { kLeft, kRight, kBoth };
 // Without the characters of `chars` at its ends, or without white space.
 std::string_view strip(std::string_view text, Side side, const std::optional<std::string>& chars = std::nullopt);

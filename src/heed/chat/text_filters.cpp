@@ -16,12 +16,12 @@ using detail::NamedFilter;
 template <std::string (*Change)(std::string_view)>
 Value changed(Evaluator& evaluator, const Value& value, Arguments& arguments) {
   Parameters("filter", arguments).done();
-  return Change(to_text(evaluator, value));
+  return value.made(Change(to_text(evaluator, value)));
 }
 
 Value string(Evaluator& evaluator, const Value& value, Arguments& arguments) {
   Parameters("string", arguments).done();
-  return to_text(evaluator, value);
+  return value.made(to_text(evaluator, value));
 }
 
 bool is_word_gap(char32_t point) {
@@ -49,14 +49,20 @@ std::string title_words(std::string_view text) {
   return out;
 }
 
+// Never markup: jinja2 joins the words by a plain text.
+Value title(Evaluator& evaluator, const Value& value, Arguments& arguments) {
+  Parameters("title", arguments).done();
+  return title_words(to_text(evaluator, value));
+}
+
 Value trim(Evaluator& evaluator, const Value& value, Arguments& arguments) {
   Parameters parameters("trim", arguments);
   const Value chars = parameters.optional("chars", None{});
   parameters.done();
   const std::string text = to_text(evaluator, value);
-  if (chars.is_none()) return strip(text, Side::kBoth);
+  if (chars.is_none()) return value.made(std::string(strip(text, Side::kBoth)));
   evaluator.budget().spend_bytes(text.size(), 1 + as_text(chars, "chars").size() / 256);
-  return strip(text, Side::kBoth, as_text(chars, "chars"));
+  return value.made(std::string(strip(text, Side::kBoth, as_text(chars, "chars"))));
 }
 
 Value replace(Evaluator& evaluator, const Value& value, Arguments& arguments) {
@@ -182,7 +188,7 @@ constexpr std::array kFilters = {
     NamedFilter{"lower", changed<lower>},
     NamedFilter{"replace", replace},
     NamedFilter{"string", string},
-    NamedFilter{"title", changed<title_words>},
+    NamedFilter{"title", title},
     NamedFilter{"tojson", to_json_text},
     NamedFilter{"trim", trim},
     NamedFilter{"truncate", truncate},

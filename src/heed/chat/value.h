@@ -43,6 +43,12 @@ class Value {
   Value(std::shared_ptr<const Dict> dict) : held_(std::move(dict)) {}
   Value(std::shared_ptr<Object> object) : held_(std::move(object)) {}
   static Value of_size(std::size_t size) { return static_cast<std::int64_t>(size); }
+  // jinja2's Markup, what `safe` and `escape` give: a text to which others are added escaped.
+  static Value markup(std::string text) {
+    Value value(std::move(text));
+    value.is_markup_ = true;
+    return value;
+  }
   static Value undefined(std::string why) { return Undefined{std::make_shared<const std::string>(std::move(why))}; }
 
   bool is_none() const { return std::holds_alternative<None>(held_); }
@@ -52,6 +58,9 @@ class Value {
   const std::int64_t* integer() const { return std::get_if<std::int64_t>(&held_); }
   const double* real() const { return std::get_if<double>(&held_); }
   const std::string* text() const { return pointee<const std::string>(); }
+  bool is_markup() const { return is_markup_; }
+  // What was made of this text: markup if this is.
+  Value made(std::string text) const { return is_markup_ ? markup(std::move(text)) : Value(std::move(text)); }
   const Sequence* sequence() const { return pointee<const Sequence>(); }
   const Dict* dict() const { return pointee<const Dict>(); }
   Object* object() const { return pointee<Object>(); }
@@ -77,6 +86,7 @@ class Value {
   std::variant<None, Undefined, bool, std::int64_t, double, std::shared_ptr<const std::string>,
                std::shared_ptr<const Sequence>, std::shared_ptr<const Dict>, std::shared_ptr<Object>>
       held_;
+  bool is_markup_ = false;
 };
 
 using Values = std::vector<Value>;

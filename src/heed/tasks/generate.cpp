@@ -127,22 +127,27 @@ class GenerateRun : public TaskRun {
   std::vector<std::unique_ptr<Finding>> run(Generator& generator, const std::vector<Row>& rows,
                                             const TaskCall& call) const {
     std::vector<std::unique_ptr<Finding>> findings(rows.size());
-    std::map<std::int64_t, std::pair<Written*, std::vector<TokenId>>> of_request;
+    struct Asked {
+      std::size_t row = 0;
+      Written* written = nullptr;
+      std::vector<TokenId> prompt{};
+    };
+    std::map<std::int64_t, Asked> of_request;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       auto written = std::make_unique<Written>();
       written->with_tokens = options_.alternatives > 0;
       written->with_prompt = options_.score_prompt;
       GenerateRequest request = request_of(rows[i], i, call);
       const std::vector<TokenId> prompt = request.prompt;
-      of_request[generator.add(std::move(request))] = {written.get(), prompt};
+      of_request[generator.add(std::move(request))] = {i, written.get(), prompt};
       findings[i] = std::move(written);
     }
     const Context context = Context().stopping(call.stop);
     while (!generator.idle()) {
       for (const GenerateResult& result : generator.step(context)) {
         if (result.error) std::rethrow_exception(result.error);
+        const auto& [row, written, prompt] = of_request[result.request];
         for (const Generation& each : result.generations) {
-          const auto& [written, prompt] = of_request[result.request];
           written->texts.push_back(text_of(each));
           written->texts.back().prompt = prompt;
           for (std::size_t i = 0; i < result.prompt_log_probabilities.size(); ++i) {
@@ -150,6 +155,7 @@ class GenerateRun : public TaskRun {
                 token_of({prompt[i + 1], result.prompt_log_probabilities[i]}));
           }
         }
+        if (call.on_done) call.on_done(row);
       }
     }
     return findings;

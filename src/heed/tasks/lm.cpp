@@ -48,6 +48,13 @@ double log_probability(std::span<const float> logits, std::int32_t token) {
   return static_cast<double>(logits[static_cast<std::size_t>(token)]) - largest - std::log(sum);
 }
 
+// Of a token, those that the one before it has no part of: tokens of bytes share characters.
+std::size_t new_characters(const text::Encoding& tokens, std::size_t token) {
+  const auto [begin, end] = tokens.char_offsets[token];
+  const std::size_t before = token > 0 ? tokens.char_offsets[token - 1].end : 0;
+  return end - std::clamp<std::size_t>(before, begin, end);
+}
+
 class LmRun : public TokenRun {
  public:
   LmRun(const TaskSetup& setup, const LmOptions& options) : TokenRun(setup), options_(options), conversations_(setup) {
@@ -111,7 +118,7 @@ class LmRun : public TokenRun {
         found.score.log_probability += score.log_probability;
         ++found.score.tokens;
         if (!setup_.tokenizer.is_special(score.token)) {  // a template writes special tokens as text
-          found.score.characters += tokens.char_offsets[next].end - tokens.char_offsets[next].begin;
+          found.score.characters += new_characters(tokens, next);
         }
         if (!options_.tokens) continue;
         score.text = setup_.tokenizer.decode(std::span(&score.token, 1), false);

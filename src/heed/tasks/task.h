@@ -97,9 +97,11 @@ struct TextPiece {
 
 // Everything about a call that is not a row.
 struct TaskCall {
-  StopToken stop = StopScope::current();                  // ends it with a cancelled error
-  CutRows* cut = nullptr;                                 // is added to
-  std::function<void(const TextPiece& piece)> on_text{};  // of tasks that write: text as it comes
+  StopToken stop = StopScope::current();  // ends it with a cancelled error
+  CutRows* cut = nullptr;                 // is added to
+  // Of tasks that write: text as it comes, and the row of which no more will.
+  std::function<void(const TextPiece& piece)> on_text{};
+  std::function<void(std::size_t row)> on_done{};
 };
 
 // From rows to findings: all that predictions need.
