@@ -36,7 +36,7 @@ TEST(ClassWeights, OwnOnesNameLabelsThatAreThere) {
   const std::string message = test::error_of(ErrorKind::invalid_argument, [&] {
     wrong.set_labels({"common", "rare"});
   });
-  EXPECT_NE(message.find("did you mean rare?"), std::string::npos) << message;
+  EXPECT_NE(message.find("did you mean \"rare\"?"), std::string::npos) << message;
   Json bad = {{"a", -1}};
   test::error_of(ErrorKind::bad_format, [&] { class_weights_field(bad).check("c.json"); });
   bad = "heavy";
