@@ -69,9 +69,9 @@ void JobQueue::make_room(std::int64_t tokens) {
     const auto goes_on = [](const Waiting& each) { return !each.job->info().stop.stop_requested(); };
     for (Caller& caller : callers_) {
       for (auto& [group, lane] : caller.lanes) {
-        const auto stopped = std::ranges::stable_partition(lane, goes_on);
-        for (Waiting& each : stopped) take_out(each, dropped);
-        lane.erase(stopped.begin(), stopped.end());
+        const auto stopped = std::stable_partition(lane.begin(), lane.end(), goes_on);
+        for (auto each = stopped; each != lane.end(); ++each) take_out(*each, dropped);
+        lane.erase(stopped, lane.end());
       }
     }
     forget_idle_callers();
