@@ -77,9 +77,8 @@ void add_option_flags(CLI::App& verb, const std::vector<OptionInfo>& list, unsig
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->type_name("TEXT");
-    if (!option.value.is_null() && option.value != "") {
-      added->default_str(option.value.is_string() ? option.value.get<std::string>() : option.value.dump());
-    }
+    const std::string usual = option.value.is_string() ? option.value.get<std::string>() : option.value.dump();
+    if (!option.value.is_null() && !usual.empty()) added->default_str(usual);
     std::vector<std::string> words = option.words;
     std::erase(words, "");
     if (!words.empty()) added->check(CLI::IsMember(words));
