@@ -1,6 +1,7 @@
 #include "heed/base/helpers.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,17 @@ bool watch_for(const Happened& happened) {
   return false;
 }
 
+// Moves this thread to another of the CPUs that it may use. The system may put a thread that wakes beside the one that
+// woke it and see only milliseconds later that the next CPU is idle: by then a short loop is over.
+void leave_cpu(int cpu) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(static_cast<std::size_t>(cpu), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  static_cast<void>(sched_setaffinity(0, sizeof allowed, &allowed));
+}
+
 // One thread. Its state is one word: what it does, and how often it was called, so that a caller knows its own call.
 //
 //   idle or asleep -> claimed -> called -> working or awaited -> idle        the way of a call that it answers
@@ -63,6 +75,7 @@ class Helper {
       if (!state_.compare_exchange_weak(state, claimed, std::memory_order_acquire, std::memory_order_relaxed)) continue;
       work_ = &work;
       number_ = number;
+      caller_cpu_ = sched_getcpu();
       state_.store(called, std::memory_order_release);
       if (phase(state) == kAsleep) state_.notify_all();
       return called;
@@ -94,6 +107,7 @@ class Helper {
       std::uint32_t state = state_.load(std::memory_order_relaxed);
       if (phase(state) != kCalled) continue;
       if (!state_.compare_exchange_strong(state, with(state, kWorking), std::memory_order_acq_rel)) continue;
+      if (const int cpu = sched_getcpu(); cpu >= 0 && cpu == caller_cpu_) leave_cpu(cpu);
       work_->take_part(number_);
       const std::uint32_t before = state_.exchange(with(state, kIdle), std::memory_order_acq_rel);
       if (phase(before) == kAwaited) state_.notify_all();
@@ -111,6 +125,7 @@ class Helper {
   // Of the last call; written between claimed and called.
   SharedWork* work_ = nullptr;
   int number_ = 0;
+  int caller_cpu_ = -1;
 };
 
 // All helpers of the process. They and their list live until it ends: a thread may wait in one of them while static
