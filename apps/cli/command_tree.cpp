@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heed/base/fields.h"
+#include "heed/base/did_you_mean.h"
 
 namespace heed::cli {
 namespace {
@@ -15,9 +15,8 @@ void add_commands(const CLI::App& app, const std::string& path, std::vector<Comm
 }
 
 std::string no_such_verb(const CLI::App& app, const std::string& path, const std::string& name) {
-  const std::string nearest = nearest_name(name, verb_names(app));
-  return "there is no \"heed " + path + name + "\"" +
-         (nearest.empty() ? "." : "; did you mean \"heed " + path + nearest + "\"?") + " All verbs: heed " + path +
+  const std::string guess = did_you_mean(name, verb_names(app), "\"heed " + path, "\"");
+  return "there is no \"heed " + path + name + "\"" + (guess.empty() ? "." : guess) + " All verbs: heed " + path +
          "--help";
 }
 
@@ -93,9 +92,8 @@ std::string explained(const CLI::App& root, const CLI::ParseError& error) {
     const std::string flag = word.substr(0, word.find('='));
     std::vector<std::string> known = flags_of(*app);  // without the dashes, which are no likeness
     for (std::string& each : known) each.erase(0, 2);
-    const std::string nearest = nearest_name(flag.substr(2), known);
-    return "there is no option " + flag + (nearest.empty() ? "." : "; did you mean --" + nearest + "?") +
-           " All options: heed " + path + "--help";
+    const std::string guess = did_you_mean(flag.substr(2), known, "--");
+    return "there is no option " + flag + (guess.empty() ? "." : guess) + " All options: heed " + path + "--help";
   }
   return std::string(error.what()) + "; see heed " + path + "--help";
 }

@@ -9,10 +9,12 @@
 
 namespace heed {
 
-// "; did you mean accuracy?", or "" if no known name is near.
-inline std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
+// "; did you mean accuracy?", or "" if no known name is near. `before` and `after` enclose the name: quotes, dashes.
+inline std::string did_you_mean(std::string_view name, std::span<const std::string> known, std::string_view before = "",
+                                std::string_view after = "") {
   const std::string nearest = nearest_name(name, known);
-  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+  if (nearest.empty()) return "";
+  return "; did you mean " + std::string(before) + nearest + std::string(after) + "?";
 }
 
 }  // namespace heed

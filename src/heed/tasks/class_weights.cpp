@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/did_you_mean.h"
 #include "heed/base/error.h"
 #include "heed/tasks/task.h"
 
@@ -20,9 +21,8 @@ void ClassWeights::set_labels(const std::vector<std::string>& labels) {
   if (!wanted()) return;
   if (rule_.is_object()) {
     for (const auto& [label, weight] : rule_.items()) {
-      const std::string nearest = nearest_name(label, labels);
       HEED_CHECK(std::ranges::find(labels, label) != labels.end(), "class_weights: there is no label \"", label, "\"",
-                 nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
+                 did_you_mean(label, labels, "\"", "\""));
     }
   }
   std::size_t rows = 0;
