@@ -10,6 +10,7 @@
 #include "data_options.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/join.h"
 #include "heed/engine/load.h"
 #include "heed/tasks/registry.h"
 #include "heed/train/evaluation_run.h"
@@ -62,7 +63,7 @@ int evaluate_file(const Options& options) {
   const LoadedModel model = load(options.model);
   const Task* task = options.task.empty() ? default_task(model) : &task_named(options.task);
   HEED_CHECK(task, "[eval] a ", model.model().architecture(), " is made for no task that can be scored; name one by ",
-             "--task: ", trainable_tasks());
+             "--task: ", join(trainable_tasks(), ", "));
   EvaluationRun run(model, *task, options.given, {options.source_of(options.data)});
   for (const std::string& each : run.notes()) note(each);
   Evaluation evaluation;
@@ -93,9 +94,9 @@ void add_eval(CLI::App& app, int& result) {
   const auto options = std::make_shared<Options>();
   add_model_option(*verb, options->model);
   verb->add_option("--data", options->data, "file with the right answers (docs/data.md)")->required();
-  verb->add_option(
-      "--task", options->task,
-      "task to score: " + trainable_tasks() + "; default: the one that the model was trained for or has a head for");
+  verb->add_option("--task", options->task,
+                   "task to score: " + join(trainable_tasks(), ", ") +
+                       "; default: the one that the model was trained for or has a head for");
   add_data_options(*verb, *options);
   verb->add_option("--max-bad-rows", options->source.max_bad_rows, "number of malformed rows to skip before giving up")
       ->capture_default_str();

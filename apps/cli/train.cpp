@@ -69,12 +69,8 @@ void add_train(CLI::App& app, int& result) {
   verb->add_option("OVERRIDES", options->overrides,
                    "settings that override the file, as name=value: optimizer.learning_rate=3e-5");
   verb->add_option("--resume", options->resume, "continue the run in this folder");
-  std::vector<std::string> tasks_to_train;
-  for (const Task* task : tasks()) {
-    if (task->trains()) tasks_to_train.push_back(task->name);
-  }
   verb->add_option("--init", options->init, "print a commented config for this task")
-      ->check(CLI::IsMember(tasks_to_train));
+      ->check(CLI::IsMember(trainable_tasks()));
   CLI::Option* tune_option =
       verb->add_option("--tune", options->tune,
                        "number of trials with other learning rates and epochs; the best on dev is "

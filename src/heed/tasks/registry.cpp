@@ -48,12 +48,12 @@ const Task& task_named(std::string_view name) {
   return *task;
 }
 
-std::string trainable_tasks() {
+std::vector<std::string> trainable_tasks() {
   std::vector<std::string> names;
   for (const Task* task : table()) {
     if (task->trains()) names.push_back(task->name);
   }
-  return join(names, ", ");
+  return names;
 }
 
 std::string supported_verbs(const Model& model) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heed/tasks/task.h"
 
@@ -16,8 +17,8 @@ const Task* find_task(std::string_view name);  // by name or verb; null if there
 // Throws invalid_argument with the known names.
 const Task& task_named(std::string_view name);
 
-// "classify, tag, ...": those that can be trained and scored.
-std::string trainable_tasks();
+// Names of those that can be trained and scored.
+std::vector<std::string> trainable_tasks();
 // "embed, similarity": the verbs of what can be asked of this model.
 std::string supported_verbs(const Model& model);
 // Of models with this head; null if there is none.

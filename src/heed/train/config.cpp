@@ -5,6 +5,7 @@
 #include "heed/base/did_you_mean.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/join.h"
 #include "heed/data/readers.h"
 #include "heed/io/hub.h"
 #include "heed/models/model_config.h"
@@ -128,7 +129,7 @@ void apply_override(TrainConfig& config, const std::string& text) {
 void complete(TrainConfig& c, const std::string& where) {
   const Task* main = find_task(c.task);
   HEED_CHECK_AS(bad_format, main && main->trains() && main->name == c.task, where, ": task is \"", c.task,
-                "\", expected ", trainable_tasks());
+                "\", expected ", join(trainable_tasks(), ", "));
   for (const Task* task : tasks()) {
     if (!task->trains()) continue;
     Json& options = c.tasks[task->name];
@@ -157,7 +158,7 @@ bool is_for(const Task& task, const std::string& name) {
 Fields TrainConfig::fields() {
   Fields list;
   const auto add = [&](Field&& field) { list.push_back(std::move(field)); };
-  add(Field("task", task, "task to train for: " + trainable_tasks()));
+  add(Field("task", task, "task to train for: " + join(trainable_tasks(), ", ")));
   add(Field("output", output, "folder for the model, checkpoints and logs"));
   add(Field("seed", seed, "seed of all random choices; same seed, data and config: same bytes"));
   add(Field("threads", threads, "threads to compute with; 0: all of the machine; the result does not depend on it")
@@ -312,7 +313,8 @@ Json train_config_schema() {
 
 std::string starter_config(const std::string& name) {
   const Task* task = find_task(name);
-  HEED_CHECK(task && task->trains(), "[train] there is no task \"", name, "\" to train; there are ", trainable_tasks());
+  HEED_CHECK(task && task->trains(), "[train] there is no task \"", name, "\" to train; there are ",
+             join(trainable_tasks(), ", "));
   TrainConfig config;
   config.task = task->name;
   config.output = "runs/" + task->name;
