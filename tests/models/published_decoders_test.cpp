@@ -5,6 +5,7 @@
 #include "heed/base/file.h"
 #include "heed/io/tensor_files.h"
 #include "heed/models/load.h"
+#include "heed/ops/shape_ops.h"
 #include "support/error_of.h"
 #include "support/temp_folder.h"
 
@@ -217,6 +218,43 @@ TEST(ModelConfig, FieldsOfPublishedDecodersThatWouldMatterAreRefused) {
     const std::string name(field + 1, std::string(field).find('"', 1) - 1);
     EXPECT_TRUE(message.starts_with("config.json: " + name + " is ")) << message;
   }
+}
+
+// The scores after the last of many tokens, by a layer of the model that the fields describe.
+Tensor last_logits(const std::string& fields, std::int64_t tokens) {
+  Model model(parse(R"({"vocab_size": 20, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+                        "num_key_value_heads": 2, "intermediate_size": 12, "max_position_embeddings": 8192, )" +
+                    fields + "}"),
+              HeadKind::causal_lm);
+  initialize(model, 3);
+  std::vector<std::int32_t> ids;
+  for (std::int64_t i = 0; i < tokens; ++i) ids.push_back(static_cast<std::int32_t>(i % 19));
+  const Packed packed(Tensor::from(ids, {tokens}), Offsets({tokens}));
+  return model.logits_of_rows(slice(model.encode({.ids = packed}, Context()), 0, tokens - 1, tokens), Context());
+}
+
+// HuggingFace's classes have a window of 4,096 where the field is absent, and none where it is null.
+TEST(PublishedDecoders, AbsentWindowsAreNotNull) {
+  for (const std::string type :
+       {R"("model_type": "mistral")", R"("model_type": "qwen2", "use_sliding_window": true, "max_window_layers": 0)"}) {
+    SCOPED_TRACE(type);
+    const auto logits = [&](const std::string& window) { return last_logits(type + window, 4100); };
+    const Tensor absent = logits("");
+    EXPECT_TRUE(same_bits(absent, logits(R"(, "sliding_window": 4096)")));
+    EXPECT_FALSE(same_bits(absent, logits(R"(, "sliding_window": null)")));
+    EXPECT_FALSE(same_bits(absent, logits(R"(, "sliding_window": 4095)")));
+  }
+}
+
+// Mistral has 8 heads of keys where the field is absent, and all where it is null.
+TEST(PublishedDecoders, AbsentKeyHeadsAreNotNull) {
+  const std::string fields = R"({"model_type": "mistral", "num_attention_heads": 16, "hidden_size": 32)";
+  const auto numbers = [&](const std::string& key_heads) {
+    const std::string rest = R"(, "vocab_size": 20, "num_hidden_layers": 1, "intermediate_size": 12)";
+    return count_parameters(Model(parse(fields + rest + key_heads + "}"), HeadKind::causal_lm));
+  };
+  EXPECT_EQ(numbers(""), numbers(R"(, "num_key_value_heads": 8)"));
+  EXPECT_EQ(numbers(R"(, "num_key_value_heads": null)"), numbers(R"(, "num_key_value_heads": 16)"));
 }
 
 // Two layers of a family.

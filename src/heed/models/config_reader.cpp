@@ -53,6 +53,11 @@ void ConfigReader::refuse(const std::string& field, const std::string& found, co
   fail(ErrorKind::bad_format, where_, ": ", field, " is ", found, ", expected ", expected);
 }
 
+bool ConfigReader::is_null(const std::string& field) const {
+  const auto found = config_.find(field);
+  return found != config_.end() && found->is_null();
+}
+
 std::int64_t ConfigReader::size(const std::string& field, std::int64_t fallback, std::int64_t low, std::int64_t high) {
   const auto value = get<std::int64_t>(field, fallback);
   if (value < low || value > high) {

@@ -23,6 +23,8 @@ class ConfigReader {
     known_.insert(field);
     return json_optional<T>(config_, field, std::move(fallback), where_);
   }
+  // The field is there and null; what is absent is not. HuggingFace gives the default to absent fields alone.
+  bool is_null(const std::string& field) const;
   // low <= value <= high.
   std::int64_t size(const std::string& field, std::int64_t fallback, std::int64_t low = 1,
                     std::int64_t high = std::int64_t{1} << 24);

@@ -13,9 +13,9 @@ void read_llama_fields(ConfigReader& reader, DecoderConfig& config) {
   block.feed_forward.intermediate_size = reader.size("intermediate_size", block.feed_forward.intermediate_size);
   config.stack.layers = reader.size("num_hidden_layers", config.stack.layers, 1, 10'000);
   attention.heads = reader.size("num_attention_heads", attention.heads, 1, 1 << 16);
-  const std::int64_t key_heads = attention.key_heads > 0 ? attention.key_heads : attention.heads;
-  attention.key_heads = reader.divisor("num_key_value_heads", std::min(key_heads, attention.heads),
-                                       "num_attention_heads", attention.heads);
+  const bool grouped = attention.key_heads > 0 && !reader.is_null("num_key_value_heads");
+  const std::int64_t key_heads = grouped ? std::min(attention.key_heads, attention.heads) : attention.heads;
+  attention.key_heads = reader.divisor("num_key_value_heads", key_heads, "num_attention_heads", attention.heads);
   // Without it the heads divide the hidden size.
   attention.head_dim = reader.size("head_dim", attention.head_dim, 0, 1 << 16);
   if (attention.head_dim == 0) {
@@ -84,10 +84,9 @@ void read_mistral(ConfigReader& reader, ModelConfig& config) {
   mistral.stack.block.attention.rotary =
       read_rope(reader, {.head_dim = mistral.stack.block.attention.head_dim, .max_positions = mistral.max_tokens});
   // null: none; absent: that of the first release.
-  const Json window = reader.get<Json>("sliding_window", Json());
-  if (!window.is_null()) {
-    const std::int64_t size = reader.size("sliding_window", 4096);
-    mistral.stack.layer_variants.assign(static_cast<std::size_t>(mistral.stack.layers), {.window = size});
+  const std::int64_t window = reader.size("sliding_window", 4096);
+  if (!reader.is_null("sliding_window")) {
+    mistral.stack.layer_variants.assign(static_cast<std::size_t>(mistral.stack.layers), {.window = window});
   }
   describe(config, mistral, llama_names(mistral));
 }

@@ -10,12 +10,12 @@ void read_windows(ConfigReader& reader, DecoderConfig& config) {
   const std::int64_t layers = config.stack.layers;
   const bool windowed = reader.get<bool>("use_sliding_window", false);
   const std::int64_t first = reader.size("max_window_layers", 28, 0, 10'000);
-  const Json given = reader.get<Json>("sliding_window", Json());
   const auto types = reader.get<std::vector<std::string>>("layer_types", {});
   if (!types.empty() && std::ssize(types) != layers) {
     reader.refuse("layer_types", std::to_string(types.size()) + " types", std::to_string(layers));
   }
-  if (!windowed || given.is_null()) return;
+  reader.harmless({"sliding_window"});
+  if (!windowed || reader.is_null("sliding_window")) return;
   const std::int64_t window = reader.size("sliding_window", 4096);
   for (std::int64_t i = 0; i < layers; ++i) {
     const bool own = types.empty() ? i >= first : types[static_cast<std::size_t>(i)] == "sliding_attention";
