@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
+#include <sstream>
 
 #include "heed/base/error.h"
+#include "heed/base/grouped.h"
+#include "heed/base/utf8.h"
 #include "heed/tasks/conversation.h"
 #include "heed/tasks/run_task.h"
 #include "heed/tasks/token_run.h"
+#include "heed/text/unicode.h"
 
 namespace heed {
 namespace {
@@ -53,6 +58,19 @@ std::size_t new_characters(const text::Encoding& tokens, std::size_t token) {
   const auto [begin, end] = tokens.char_offsets[token];
   const std::size_t before = token > 0 ? tokens.char_offsets[token - 1].end : 0;
   return end - std::clamp<std::size_t>(before, begin, end);
+}
+
+// Pieces between white space.
+double count_words(std::string_view text) {
+  const text::PropertyTable table;
+  double words = 0;
+  bool inside = false;
+  for (const CodePoint& point : Utf8View(text)) {
+    const bool blank = table.has(point.value, text::kIsWhitespace);
+    if (!blank && !inside) ++words;
+    inside = !blank;
+  }
+  return words;
 }
 
 class LmRun : public TokenRun {
@@ -113,6 +131,7 @@ class LmRun : public TokenRun {
         TokenScore score{.place = tokens.byte_offsets[next].begin,
                          .token = tokens.ids[next],
                          .log_probability = log_probability(logits, tokens.ids[next])};
+        if (part.batch.samples[i].targets.empty()) check_finite(part.row(i), score);
         const auto best = std::ranges::max_element(logits) - logits.begin();
         found.right += best == score.token ? 1 : 0;
         found.score.log_probability += score.log_probability;
@@ -127,24 +146,36 @@ class LmRun : public TokenRun {
     }
   }
 
-  void compare(const Row&, const Finding& finding, Comparison& all) const override {
+  void compare(const Row& row, const Finding& finding, Comparison& all) const override {
     const auto& found = static_cast<const ScoredText&>(finding);
-    all.found_numbers.push_back(found.right);
-    all.expected_numbers.push_back(static_cast<double>(found.score.tokens));
-    // Characters and bits, for the mean over all rows.
-    all.found_numbers.push_back(-found.score.log_probability / std::numbers::ln2);
-    all.expected_numbers.push_back(static_cast<double>(found.score.characters));
+    // Bits, for the means over all rows; then what they are shared by. Of texts of which a part counts the words are
+    // not known.
+    const double words = has_answers(row) ? std::numeric_limits<double>::quiet_NaN() : count_words(row.text);
+    all.found_numbers.insert(all.found_numbers.end(), {found.right, -found.score.log_probability / std::numbers::ln2});
+    all.expected_numbers.insert(all.expected_numbers.end(), {static_cast<double>(found.score.tokens),
+                                                             static_cast<double>(found.score.characters), words});
   }
   Evaluation metrics(const Comparison& all, double loss) const override {
-    double right = 0, tokens = 0, bits = 0, characters = 0;
+    double right = 0, bits = 0, tokens = 0, characters = 0, words = 0;
     for (std::size_t i = 0; i < all.found_numbers.size(); i += 2) {
-      right += all.found_numbers[i], tokens += all.expected_numbers[i];
-      bits += all.found_numbers[i + 1], characters += all.expected_numbers[i + 1];
+      right += all.found_numbers[i], bits += all.found_numbers[i + 1];
     }
-    return {.metrics = {{"perplexity", std::exp(loss)},
-                        {"accuracy", right / tokens},
-                        {"bits_per_character", bits / characters}},
-            .details = {{"tokens", tokens}, {"characters", characters}}};
+    for (std::size_t i = 0; i < all.expected_numbers.size(); i += 3) {
+      tokens += all.expected_numbers[i], characters += all.expected_numbers[i + 1],
+          words += all.expected_numbers[i + 2];
+    }
+    Evaluation evaluation{.metrics = {{"perplexity", std::exp(loss)},
+                                      {"accuracy", right / tokens},
+                                      {"bits_per_character", bits / characters}},
+                          .details = {{"tokens", tokens}, {"characters", characters}}};
+    if (words > 0) {  // not NaN
+      const double per_word = std::exp2(bits / words);
+      evaluation.details.update({{"words", words}, {"word_perplexity", per_word}});
+      std::ostringstream line;  // in few digits, however large: Chinese has no spaces
+      line << grouped(static_cast<std::int64_t>(words)) << " words, word_perplexity " << per_word << "\n";
+      evaluation.report = line.str();
+    }
+    return evaluation;
   }
   std::vector<std::string> metric_names() const override { return {"perplexity", "accuracy", "bits_per_character"}; }
   std::string main_metric() const override { return "loss"; }
@@ -179,6 +210,12 @@ class LmRun : public TokenRun {
 
  private:
   static bool has_answers(const Row& row) { return !row.messages.empty() || row.pair; }
+
+  void check_finite(const Row& row, const TokenScore& score) const {
+    HEED_CHECK_AS(internal, std::isfinite(score.log_probability), row.file, ": the model's log-probability of token ",
+                  score.token, ", \"", setup_.tokenizer.decode(std::span(&score.token, 1), false), "\" at byte ",
+                  score.place, ", is ", score.log_probability);
+  }
 
   // The token that follows a text of the data, if one is to.
   std::optional<std::int32_t> end_of(const Row& row, Purpose purpose) const {

@@ -1,5 +1,6 @@
 #include "heed/train/evaluation_run.h"
 
+#include <cmath>
 #include <filesystem>
 
 #include "heed/base/error.h"
@@ -56,7 +57,10 @@ EvaluationRun::EvaluationRun(const LoadedModel& model, const Task& task, const J
 
 Evaluation EvaluationRun::evaluate(const std::function<void(double)>& progress) {
   const Model* model = &model_.model();
-  return heed::evaluate(std::span(&model, 1), tasks_, *data_, seed_, progress).front();
+  Evaluation evaluation = heed::evaluate(std::span(&model, 1), tasks_, *data_, seed_, progress).front();
+  HEED_CHECK_AS(internal, !std::isnan(evaluation.metrics.at("loss")), "[eval] the loss is not a number: the scores of ",
+                model_.folder().path().string(), " are NaN");
+  return evaluation;
 }
 
 }  // namespace heed

@@ -16,6 +16,7 @@ class EvaluationRun {
   // without rows, and without a label that the model has.
   EvaluationRun(const LoadedModel& model, const Task& task, const Json& given, std::vector<DataSource> sources);
 
+  // Throws internal for a model whose loss is NaN.
   Evaluation evaluate(const std::function<void(double)>& progress = {});
   // What people should know about the data (tasks/data_notes.h).
   const std::vector<std::string>& notes() const { return notes_; }
