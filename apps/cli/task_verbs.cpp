@@ -1,15 +1,19 @@
 // One verb for each task of the table: heed classify, tag, embed ... Flags, help and the shape of requests are the
 // task's own.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "answer_file.h"
 #include "heed/base/error.h"
+#include "heed/base/grouped.h"
 #include "heed/base/join.h"
 #include "heed/tasks/registry.h"
 #include "heed/tasks/run_task.h"
 #include "model_options.h"
+#include "notes.h"
 #include "option_flags.h"
 #include "texts.h"
 #include "verbs.h"
@@ -172,18 +176,27 @@ class AnswerWriter {
   std::size_t first_ = 0;  // that is not written whole
 };
 
+void note_unfinished(std::size_t texts) {
+  if (texts == 0) return;
+  note(fmt::format("{} text{} ended before following the constraint; --max-new-tokens gives more room", grouped(texts),
+                   texts == 1 ? "" : "s"));
+}
+
 // Texts for people.
 void write_texts(const Task& task, const TaskRun& task_run, const LoadedModel& model, const Options& options,
                  const std::vector<InputLine>& given) {
   AnswerFile out("");
+  std::size_t unfinished = 0;
   run_texts(options, given, [&](const std::vector<InputLine>& lines, const StopToken& stop, CutRows&) {
     AnswerWriter answers(out, lines.size());
     static_cast<void>(task_run.run(model, rows_of(task, lines, options.beside),
                                    {.stop = stop,
+                                    .unfinished = &unfinished,
                                     .on_text = [&](const TextPiece& piece) { answers.add(piece); },
                                     .on_done = [&](std::size_t row) { answers.finish(row); }}));
     return std::vector<std::unique_ptr<Finding>>();  // nothing that is not written yet
   });
+  note_unfinished(unfinished);
 }
 
 void run(const Task& task, Options options) {
@@ -196,10 +209,13 @@ void run(const Task& task, Options options) {
   const LoadedModel model = load(options.model);
   const auto task_run = make_task(model, task, options.task);
   if (task.writes && options.output.empty()) return write_texts(task, *task_run, model, options, given);
+  std::size_t unfinished = 0;
   const auto find = [&](const std::vector<InputLine>& lines, const StopToken& stop, CutRows& cut) {
-    return task_run->run(model, rows_of(task, lines, options.beside), {.stop = stop, .cut = &cut});
+    return task_run->run(model, rows_of(task, lines, options.beside),
+                         {.stop = stop, .cut = &cut, .unfinished = &unfinished});
   };
   run_texts(options, given, find);
+  note_unfinished(unfinished);
 }
 
 void add_task_verb(CLI::App& app, const Task& task, int& result) {

@@ -275,7 +275,7 @@ TEST(Generator, RefusesWhatCannotWork) {
 class Counting : public RowConstraint {
  public:
   std::unique_ptr<RowConstraint> clone() const override { return std::make_unique<Counting>(*this); }
-  void apply(std::span<float> scores) const override {
+  void apply(std::span<float> scores, std::int64_t /*left*/) const override {
     for (std::size_t i = 0; i < scores.size(); ++i) {
       if (static_cast<TokenId>(i) != next_ || next_ > 13) scores[i] = -INFINITY;
     }

@@ -225,6 +225,29 @@ TEST_F(StoriesTest, WhatIsWrittenFollowsItsConstraint) {
   EXPECT_NE(both.find("give one of"), std::string::npos);
 }
 
+// Greedy, sampled and by beams: what fits into the tokens that are allowed is whole, what does not is said to be cut.
+TEST_F(StoriesTest, WhatIsWrittenIsWholeInTime) {
+  const std::string story = R"("json_schema": {"type": "object", "properties": {"story": {"type": "string"},
+      "lines": {"type": "array", "items": {"type": "string"}, "minItems": 2}}, "required": ["story", "lines"]})";
+  const std::string regex = R"("regex": "([A-Z][a-z]+ ){3,}end")";
+  const std::string grammar = R"("grammar": "root ::= \"(\" item (\", \" item)* \")\"\nitem ::= root | [a-z]+")";
+  for (const std::string how : {R"("do_sample": true, "seed": 5)", R"("num_beams": 2)", R"("do_sample": false)"}) {
+    for (const std::string& what : {story, regex, grammar}) {
+      for (const int budget : {1, 36, 50}) {
+        const std::string options = "{" + what + ", " + how + R"(, "max_new_tokens": )" + std::to_string(budget) + "}";
+        SCOPED_TRACE(options);
+        const WrittenText written = generate_texts(*model_, {"Once upon a time"}, options)[0][0];
+        EXPECT_EQ(written.whole, budget > 1) << written.text;
+        EXPECT_LE(written.tokens.size(), static_cast<std::size_t>(budget));
+        if (written.whole && what == story) {
+          EXPECT_GE(parse_json(written.text, "what was written")["lines"].size(), 2u);
+        }
+        EXPECT_TRUE(written.whole || written.finish_reason == "length");
+      }
+    }
+  }
+}
+
 // Two short documents of one batch, in training: scores, loss and gradients of each are those it has alone.
 TEST(LmTraining, DocumentsOfABatchDoNotSeeEachOther) {
   const test::TempFolder folder;

@@ -80,6 +80,70 @@ class EmptyWalk {
        ": left recursion, a rule leads back to itself before anything is read: ", names, automaton.rules[again].name);
 }
 
+// The edges that lead to each state, and the calls of the rule that starts in it.
+class EdgesBefore {
+ public:
+  struct Before {
+    StateId from;
+    const Edge* edge;
+  };
+
+  explicit EdgesBefore(const Automaton& automaton) : first_(automaton.states.size() + 1) {
+    each(automaton, [&](StateId to, const Before&) { ++first_[to + 1]; });
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    all_.resize(first_.back());
+    std::vector<std::uint32_t> place(first_.begin(), first_.end() - 1);
+    each(automaton, [&](StateId to, const Before& before) { all_[place[to]++] = before; });
+  }
+  std::span<const Before> of(StateId to) const { return {all_.data() + first_[to], first_[to + 1] - first_[to]}; }
+
+ private:
+  template <class Use>
+  static void each(const Automaton& automaton, const Use& use) {
+    for (StateId from = 0; from < automaton.states.size(); ++from) {
+      for (const Edge& edge : automaton.edges_of(from)) {
+        use(edge.target, {from, &edge});
+        if (edge.kind == Edge::Kind::call) use(automaton.rules[edge.index].start, {from, &edge});
+      }
+    }
+  }
+
+  std::vector<std::uint32_t> first_;
+  std::vector<Before> all_;
+};
+
+// The least value of each state, 0 where a rule or a round of one ends, by Knuth's form of Dijkstra's algorithm: values
+// are found in ascending order, each from those that are known. `value(from, edge, inside, after)` is that of a way by
+// an edge, from that of the rule that it calls and that of its target, and below neither.
+template <class Value>
+void find_least(Automaton& automaton, std::uint32_t Automaton::State::*least, const Value& value) {
+  const EdgesBefore before(automaton);
+  using Found = std::pair<std::uint32_t, StateId>;
+  std::priority_queue<Found, std::vector<Found>, std::greater<>> queue;
+  for (StateId id = 0; id < automaton.states.size(); ++id) {
+    Automaton::State& state = automaton.states[id];
+    state.*least = Automaton::kNever;
+    const bool free_end = state.counts && automaton.rules[state.rule].min == 0;
+    const auto edges = automaton.edges_of(id);
+    const bool round_ends = edges.size() == 1 && edges[0].kind == Edge::Kind::next;
+    if (state.accept || free_end || round_ends) queue.emplace(0, id);
+  }
+  while (!queue.empty()) {
+    const auto [found, id] = queue.top();
+    queue.pop();
+    if (automaton.states[id].*least != Automaton::kNever) continue;
+    automaton.states[id].*least = found;
+    for (const auto& [from, edge] : before.of(id)) {
+      if (edge->kind == Edge::Kind::next) continue;  // counted above
+      const bool calls = edge->kind == Edge::Kind::call;
+      const std::uint32_t inside = calls ? automaton.states[automaton.rules[edge->index].start].*least : 0;
+      const std::uint32_t after = automaton.states[edge->target].*least;
+      if (inside == Automaton::kNever || after == Automaton::kNever) continue;
+      queue.emplace(value(automaton.states[from], *edge, inside, after), from);
+    }
+  }
+}
+
 }  // namespace
 
 void check_left_recursion(Automaton& automaton) {
@@ -113,59 +177,24 @@ void check_left_recursion(Automaton& automaton) {
   }
 }
 
-// Knuth's form of Dijkstra's algorithm: needs are found in ascending order, each from those that are known.
-void find_needs(Automaton& automaton) {
-  struct Before {
-    StateId from;
-    const Edge* edge;
+void find_shortest(Automaton& automaton) {
+  const auto length = [&](const Automaton::State& from, const Edge& edge, std::uint64_t inside, std::uint64_t after) {
+    const bool reads = edge.kind == Edge::Kind::byte || edge.kind == Edge::Kind::token;
+    const std::uint64_t rounds = from.counts ? automaton.rules[from.rule].min : 1;
+    const std::uint64_t total = ((reads ? 1 : 0) + inside + after) * rounds;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, Automaton::kNever - 1));
   };
-  const std::size_t count = automaton.states.size();
-  std::vector<std::uint32_t> first(count + 1);
-  const auto call_of = [](const Edge& edge) { return edge.kind == Edge::Kind::call; };
-  const auto start_of = [&](const Edge& edge) { return automaton.rules[edge.index].start; };
-  for (const Edge& edge : automaton.edges) {
-    ++first[edge.target + 1];
-    if (call_of(edge)) ++first[start_of(edge) + 1];
-  }
-  for (std::size_t i = 0; i < count; ++i) first[i + 1] += first[i];
-  std::vector<Before> before(first[count]);  // edges that lead to a state, calls of the rule that starts in it
-  std::vector<std::uint32_t> place(first.begin(), first.end() - 1);
-  for (StateId from = 0; from < count; ++from) {
-    for (const Edge& edge : automaton.edges_of(from)) {
-      before[place[edge.target]++] = {from, &edge};
-      if (call_of(edge)) before[place[start_of(edge)]++] = {from, &edge};
-    }
-  }
+  find_least(automaton, &Automaton::State::shortest, length);
+}
 
-  using Found = std::pair<std::uint32_t, StateId>;
-  std::priority_queue<Found, std::vector<Found>, std::greater<>> queue;
-  for (StateId id = 0; id < count; ++id) {
-    Automaton::State& state = automaton.states[id];
-    state.need = Automaton::kNever;
-    const bool free_end = state.counts && automaton.rules[state.rule].min == 0;
-    const auto edges = automaton.edges_of(id);
-    const bool round_ends = edges.size() == 1 && edges[0].kind == Edge::Kind::next;
-    if (state.accept || free_end || round_ends) queue.emplace(0, id);
-  }
-  while (!queue.empty()) {
-    const auto [need, id] = queue.top();
-    queue.pop();
-    if (automaton.states[id].need != Automaton::kNever) continue;
-    automaton.states[id].need = need;
-    for (std::uint32_t i = first[id]; i < first[id + 1]; ++i) {
-      const auto& [from, edge] = before[i];
-      if (edge->kind == Edge::Kind::next) continue;  // counted above: another round needs what the first did
-      std::uint32_t total = need;
-      if (call_of(*edge)) {
-        const Automaton::State& target = automaton.states[edge->target];
-        const std::uint32_t inside = automaton.states[start_of(*edge)].need;
-        if (inside == Automaton::kNever || target.need == Automaton::kNever) continue;
-        const std::uint32_t weight = target.tail ? 0 : automaton.rules[target.rule].weight;
-        total = std::max(inside + weight, target.need);
-      }
-      queue.emplace(total, from);
-    }
-  }
+void find_needs(Automaton& automaton) {
+  // Another round needs what the first did.
+  const auto depth = [&](const Automaton::State&, const Edge& edge, std::uint32_t inside, std::uint32_t after) {
+    const Automaton::State& target = automaton.states[edge.target];
+    const bool returns = edge.kind == Edge::Kind::call && !target.tail;
+    return std::max(inside + (returns ? automaton.rules[target.rule].weight : 0), after);
+  };
+  find_least(automaton, &Automaton::State::need, depth);
   const std::uint32_t need = automaton.states[automaton.rules[automaton.root].start].need;
   HEED_CHECK_AS(bad_format, need != Automaton::kNever, automaton.what, ": no text fits, ",
                 automaton.rules[automaton.root].name, " can never end");

@@ -9,6 +9,9 @@ namespace heed::constrain {
 // rules whose rounds may read nothing get the minimum 0: rounds are free then.
 void check_left_recursion(Automaton& automaton);
 
+// Fills State::shortest; after check_left_recursion.
+void find_shortest(Automaton& automaton);
+
 // Fills State::need; throws bad_format when the root has no text or needs more than max_depth.
 void find_needs(Automaton& automaton);
 

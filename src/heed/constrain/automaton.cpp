@@ -190,6 +190,7 @@ Automaton compile(const Grammar& grammar) {
   Automaton automaton = Compiler(grammar).run();
   check_left_recursion(automaton);
   find_needs(automaton);
+  find_shortest(automaton);
   return automaton;
 }
 

@@ -40,6 +40,9 @@ struct Automaton {
     bool tail = false;    // does nothing but end: a call that returns here needs no return
     // The depth that the shortest way to the end of the rule needs, relative to that of the rule; kNever: no way.
     std::uint32_t need = 0;
+    // The bytes, named tokens for one each, of the shortest way to the end of the rule; kNever: no way. Inside a
+    // counting rule to the end of the round, and from its first state all the rounds that it must have.
+    std::uint32_t shortest = 0;
   };
   struct Rule {
     std::string name;

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "heed/base/error.h"
-#include "heed/constrain/token_masks.h"
+#include "heed/constrain/token_budget.h"
 
 namespace heed::constrain {
 namespace {
@@ -45,11 +45,12 @@ bool Constraint::matches_start(std::string_view text) const {
 struct ConstraintState::Work {
   Work(std::shared_ptr<const Automaton> automaton, const Vocabulary& vocabulary,
        const std::vector<std::int32_t>& references)
-      : matcher(std::move(automaton)), masks(matcher, vocabulary, references) {}
+      : matcher(std::move(automaton)), masks(matcher, vocabulary, references), budget(matcher, masks, vocabulary) {}
 
   std::mutex mutex;
   Matcher matcher;
   TokenMasks masks;
+  TokenBudget budget;
 };
 
 struct TokenConstraint::Shared {
@@ -112,15 +113,16 @@ void ConstraintState::renew() {
   work_ = fresh;
 }
 
-bool ConstraintState::allowed(std::span<std::uint64_t> mask) {
+bool ConstraintState::allowed(std::span<std::uint64_t> mask, std::uint64_t left) {
   const Vocabulary& vocabulary = *shared_->vocabulary;
   HEED_CHECK(mask.size() == vocabulary.mask_words(), "[constrain] the mask has ", mask.size(), " words, expected ",
              vocabulary.mask_words());
+  HEED_CHECK(left > 0, "[constrain] no token is left");
   std::fill(mask.begin(), mask.end(), 0);
   if (ended_) return false;
   renew();
   const std::lock_guard lock(work_->mutex);
-  const auto found = work_->masks.allowed(set_);
+  const auto found = work_->budget.allowed(set_, left);
   std::copy(found->begin(), found->end(), mask.begin());
   if (work_->matcher.ends(set_)) {
     for (const std::int32_t token : shared_->end_tokens) mask[token >> 6] |= std::uint64_t{1} << (token & 63);
@@ -128,9 +130,9 @@ bool ConstraintState::allowed(std::span<std::uint64_t> mask) {
   return std::any_of(mask.begin(), mask.end(), [](std::uint64_t word) { return word != 0; });
 }
 
-bool ConstraintState::apply(std::span<float> logits) {
+bool ConstraintState::apply(std::span<float> logits, std::uint64_t left) {
   std::vector<std::uint64_t> mask(shared_->vocabulary->mask_words());
-  const bool any = allowed(mask);
+  const bool any = allowed(mask, left);
   mask.resize((logits.size() + 63) / 64);
   constexpr float kNever = -std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < logits.size(); i += 64) {

@@ -67,12 +67,17 @@ class TokenConstraint {
 // How far one text has come. Copy it to fork.
 class ConstraintState {
  public:
+  static constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};
+
   // A bit for each token that may come next, 64 to a word; mask.size() is Vocabulary::mask_words(). False when there is
   // none: the text has ended, or no token of the vocabulary spells what must follow.
-  bool allowed(std::span<std::uint64_t> mask);
+  //
+  // Where only `left` more tokens may come, this one included, those are left out after which the text could not be
+  // whole in time: a text that can be whole by then will be. One that cannot, goes on as if there were no limit.
+  bool allowed(std::span<std::uint64_t> mask, std::uint64_t left = kAnyNumber);
   // Sets the logits of all other tokens to minus infinity; ids beyond the vocabulary are such. Returns what allowed
   // does.
-  bool apply(std::span<float> logits);
+  bool apply(std::span<float> logits, std::uint64_t left = kAnyNumber);
   // Goes on by a token. False, with nothing changed, when it is not allowed.
   bool accept(std::int32_t token);
   // The text is whole: an end token may come.

@@ -212,17 +212,34 @@ StackSet Matcher::intern(const std::vector<Frame>& frames_of_set, bool whole) {
     const StackSet known = slots_[slot] - 1;
     if (info_[known].ends == whole && std::ranges::equal(frames(known), frames_of_set)) return known;
   }
-  Info info{
-      static_cast<std::uint32_t>(frames_.size()), static_cast<std::uint32_t>(frames_of_set.size()), 0, 0, 0, whole};
+  Info info{.first = static_cast<std::uint32_t>(frames_.size()),
+            .count = static_cast<std::uint32_t>(frames_of_set.size()),
+            .shortest = whole ? 0 : Automaton::kNever,
+            .ends = whole};
   for (const Frame& frame : frames_of_set) {
     const std::uint32_t weight = automaton_->rules[automaton_->states[frame.state].rule].weight;
     info.depth = std::max(info.depth, info_[frame.rest].depth + weight);
+    info.shortest = std::min(info.shortest, shortest(frame));
   }
   frames_.insert(frames_.end(), frames_of_set.begin(), frames_of_set.end());
   info_.push_back(info);
   slots_[slot] = static_cast<StackSet>(info_.size());
   if (info_.size() * 2 > slots_.size()) grow();
   return static_cast<StackSet>(info_.size() - 1);
+}
+
+std::uint32_t Matcher::shortest(const Frame& frame) const {
+  const Automaton::State& state = automaton_->states[frame.state];
+  const Automaton::Rule& rule = automaton_->rules[state.rule];
+  std::uint64_t length = state.shortest;
+  if (rule.counting && rule.min > 0) {
+    // The first state has all rounds that must be, the others have what is left of one.
+    const std::uint64_t round = automaton_->states[rule.start].shortest / rule.min;
+    const std::uint32_t begun = frame.count + (state.counts ? 0 : 1);
+    const std::uint64_t more = rule.min > begun ? rule.min - begun : 0;
+    length = (state.counts ? 0 : length) + more * round;
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(length + shortest(frame.rest), Automaton::kNever - 1));
 }
 
 void Matcher::grow() {

@@ -72,6 +72,11 @@ class Matcher {
   // nothing as long as d + reach is allowed.
   std::uint32_t reach(StackSet set) const { return info_[set].reach; }
 
+  // The bytes, named tokens for one each, of the shortest end that makes the text whole: 0 if it is, kNever for kDead.
+  // Ends that would go deeper than allowed are not told apart.
+  std::uint32_t shortest(StackSet set) const { return info_[set].shortest; }
+  std::uint32_t shortest(const Frame& frame) const;
+
   const Automaton& automaton() const { return *automaton_; }
   // Roughly what all sets take.
   std::size_t bytes() const;
@@ -82,11 +87,12 @@ class Matcher {
   class Closure;
   static constexpr StackSet kUnknown = 0xFFFFFFFF;
   struct Info {
-    std::uint32_t first, count;
-    std::uint32_t depth;
-    std::uint32_t reach;
-    std::uint32_t row;  // of rows_, 0: none yet
-    bool ends;
+    std::uint32_t first = 0, count = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t reach = 0;
+    std::uint32_t row = 0;  // of rows_, 0: none yet
+    std::uint32_t shortest = 0;
+    bool ends = false;
   };
 
   StackSet compute_step(StackSet set, std::uint8_t byte_class);

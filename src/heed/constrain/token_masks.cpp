@@ -9,10 +9,6 @@ constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
 // Sets of more frames are walked as they are: they are literals that begin alike, mostly, and the walk is short.
 constexpr std::size_t kMaxFramesApart = 8;
 
-void set_bit(Mask& mask, std::int32_t token) {
-  mask[static_cast<std::size_t>(token) >> 6] |= std::uint64_t{1} << (token & 63);
-}
-
 // The least count from which `bytes` bytes see the same bounds as from `count`; each round takes a byte at least.
 std::uint32_t clipped(const Automaton::Rule& rule, std::uint32_t count, std::size_t bytes) {
   if (count < rule.min) return rule.min - count > bytes ? 0 : count;
@@ -40,12 +36,9 @@ StackSet TokenMasks::accept(StackSet set, std::int32_t token) {
   return matcher_.unite(by_name, matcher_.read(set, vocabulary_.bytes(token)));
 }
 
-std::shared_ptr<const Mask> TokenMasks::allowed(StackSet set) {
-  const auto mask_of = [](const std::shared_ptr<const Part>& part) {
-    return std::shared_ptr<const Mask>(part, &part->mask);
-  };
+std::shared_ptr<const TokenMasks::Allowed> TokenMasks::allowed(StackSet set) {
   const std::uint64_t key = std::uint64_t{1} << 63 | set;
-  if (auto known = find(key)) return mask_of(known);
+  if (auto known = find(key)) return known;
   auto part = std::make_shared<Part>();
   part->mask.resize(vocabulary_.mask_words());
   for (std::size_t i = 0; i < vocabulary_.tries().size(); ++i) {
@@ -54,22 +47,23 @@ std::shared_ptr<const Mask> TokenMasks::allowed(StackSet set) {
       walk(trie, 0, static_cast<std::uint32_t>(trie.nodes.size()), set, *part, false);
     }
   }
-  add_named(set, part->mask);
+  add_named(set, *part);
   keep(key, part);
-  return mask_of(part);
+  return part;
 }
 
-void TokenMasks::add_named(StackSet set, Mask& mask) const {
+void TokenMasks::add_named(StackSet set, Part& part) const {
   if (references_.empty()) return;
   for (const Frame& frame : matcher_.frames(set)) {
     for (const Edge& edge : matcher_.automaton().edges_of(frame.state)) {
       if (edge.kind != Edge::Kind::token) continue;
+      part.farthest = std::max(part.farthest, matcher_.shortest({edge.target, frame.count, frame.rest}));
       if (!matcher_.automaton().tokens[edge.index].negated) {
-        set_bit(mask, references_[edge.index]);
+        set_bit(part.mask, references_[edge.index]);
         continue;
       }
       for (std::int32_t token = 0; static_cast<std::size_t>(token) < vocabulary_.size(); ++token) {
-        if (names(edge.index, token)) set_bit(mask, token);
+        if (names(edge.index, token)) set_bit(part.mask, token);
       }
     }
   }
@@ -87,6 +81,8 @@ bool TokenMasks::add_by_frames(std::size_t index, StackSet set, Part& part) {
   }
   for (std::size_t k = 0; k < frames.size(); ++k) {
     for (std::size_t i = 0; i < part.mask.size(); ++i) part.mask[i] |= parts[k]->mask[i];
+    const std::uint64_t farthest = std::uint64_t{parts[k]->farthest} + matcher_.shortest(frames[k].rest);
+    part.farthest = std::max(part.farthest, static_cast<std::uint32_t>(std::min<std::uint64_t>(farthest, ~0U)));
     const StackSet next = matcher_.resume(frames[k].rest);
     if (matcher_.frames(next).empty()) continue;
     for (const std::uint32_t exit : parts[k]->exits) walk(trie, exit + 1, trie.nodes[exit].end, next, part, false);
@@ -122,6 +118,7 @@ void TokenMasks::walk(const ByteTrie& trie, std::uint32_t begin, std::uint32_t e
     }
     path_[node.depth] = next;
     part.reach = std::max(part.reach, matcher_.reach(next));
+    if (node.token_count > 0) part.farthest = std::max(part.farthest, matcher_.shortest(next));
     for (std::uint32_t k = 0; k < node.token_count; ++k) set_bit(part.mask, trie.tokens[node.first_token + k]);
     if (note_exits && matcher_.ends(next)) part.exits.push_back(i);
     ++i;

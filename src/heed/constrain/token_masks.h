@@ -21,18 +21,28 @@ namespace heed::constrain {
 
 using Mask = std::vector<std::uint64_t>;
 
+inline void set_bit(Mask& mask, std::int32_t token) {
+  mask[static_cast<std::size_t>(token) >> 6] |= std::uint64_t{1} << (token & 63);
+}
+
 class TokenMasks {
  public:
   // `references[i]` is the token that reference i of the automaton names. Both must outlive the object.
   TokenMasks(Matcher& matcher, const Vocabulary& vocabulary, std::vector<std::int32_t> references);
 
+  struct Allowed {
+    Mask mask;
+    std::uint32_t farthest = 0;  // Matcher::shortest after any of them is at most this
+  };
   // Tokens after which the set is not dead.
-  std::shared_ptr<const Mask> allowed(StackSet set);
+  std::shared_ptr<const Allowed> allowed(StackSet set);
   StackSet accept(StackSet set, std::int32_t token);
+  // Whether a reference of the automaton names the token.
+  bool names(std::uint32_t reference, std::int32_t token) const;
 
  private:
-  struct Part {
-    Mask mask;                         // tokens that are allowed whatever lies below
+  // Of one frame, `mask` has the tokens that are allowed whatever lies below.
+  struct Part : Allowed {
     std::vector<std::uint32_t> exits;  // nodes of the trie after which the rule may have ended
     std::uint32_t reach = 0;           // Matcher::reach of all that was met
   };
@@ -41,8 +51,7 @@ class TokenMasks {
     std::shared_ptr<const Part> part;
   };
 
-  bool names(std::uint32_t reference, std::int32_t token) const;
-  void add_named(StackSet set, Mask& mask) const;
+  void add_named(StackSet set, Part& part) const;
   // Frame by frame, from what is known of each; false, with nothing done, where that is not exact or not worth it.
   bool add_by_frames(std::size_t trie, StackSet set, Part& part);
   std::shared_ptr<const Part> inside(std::size_t trie, const Frame& frame);

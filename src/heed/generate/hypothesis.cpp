@@ -81,7 +81,11 @@ double Hypothesis::log_probability() const {
 
 Generation Hypothesis::generation(double score, FinishReason reason) {
   if (text_) given_ += text_->finish();
-  return {.tokens = std::move(tokens_), .text = std::move(given_), .score = score, .reason = reason};
+  return {.tokens = std::move(tokens_),
+          .text = std::move(given_),
+          .score = score,
+          .reason = reason,
+          .whole = !constraint_ || constraint_->can_end()};
 }
 
 SearchRules::SearchRules(SearchSetup setup)
@@ -124,20 +128,20 @@ std::span<const float> SearchRules::scores(const Hypothesis& hypothesis, std::sp
                      .seed = setup_.seed,
                      .stream = row.stream};
   for (const Rule& rule : rules_.before) rule->apply(view, scores_);
-  if (hypothesis.constraint()) constrain(*hypothesis.constraint());
+  if (hypothesis.constraint()) constrain(*hypothesis.constraint(), limit_ - std::ssize(hypothesis.ids()));
   HEED_CHECK(std::ranges::none_of(scores_, [](float score) { return std::isnan(score); }), setup_.name,
              " the options make scores NaN at position ", hypothesis.ids().size());
   for (const Rule& rule : rules_.after) rule->apply(view, scores_);
   return scores_;
 }
 
-void SearchRules::constrain(const RowConstraint& constraint) {
+void SearchRules::constrain(const RowConstraint& constraint, std::int64_t left) {
   std::vector<float> of_ends;
   for (const TokenId id : ends_) {
     const auto place = static_cast<std::size_t>(id);
     of_ends.push_back(place < scores_.size() ? scores_[place] : kForbidden);
   }
-  constraint.apply(scores_);
+  constraint.apply(scores_, left);
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     const auto place = static_cast<std::size_t>(ends_[i]);
     if (place < scores_.size()) scores_[place] = constraint.can_end() ? of_ends[i] : kForbidden;

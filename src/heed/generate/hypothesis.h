@@ -71,7 +71,7 @@ class SearchRules {
   std::size_t end_count() const { return ends_.size(); }
 
  private:
-  void constrain(const RowConstraint& constraint);
+  void constrain(const RowConstraint& constraint, std::int64_t left);
 
   SearchSetup setup_;
   std::int64_t limit_;

@@ -39,8 +39,9 @@ class RowConstraint {
  public:
   virtual ~RowConstraint() = default;
   virtual std::unique_ptr<RowConstraint> clone() const = 0;
-  // -inf for what may not come next. End ids are not its business: can_end() decides about them.
-  virtual void apply(std::span<float> scores) const = 0;
+  // -inf for what may not come next, where at most `left` tokens more may, this one included. End ids are not its
+  // business: can_end() decides about them.
+  virtual void apply(std::span<float> scores, std::int64_t left) const = 0;
   virtual void accept(TokenId id) = 0;
   virtual bool can_end() const = 0;
 };

@@ -36,6 +36,7 @@ struct Generation {
   // Beams: what they are ranked by. Else the sum of log-probabilities.
   double score = 0;
   FinishReason reason = FinishReason::none;
+  bool whole = true;  // false: it ended before it followed its constraint
 
   std::vector<TokenId> ids() const;
 };

@@ -8,9 +8,9 @@ class TextConstraint : public RowConstraint {
   explicit TextConstraint(const constrain::TokenConstraint& constraint) : state_(constraint.start()) {}
 
   std::unique_ptr<RowConstraint> clone() const override { return std::make_unique<TextConstraint>(*this); }
-  void apply(std::span<float> scores) const override {
+  void apply(std::span<float> scores, std::int64_t left) const override {
     constrain::ConstraintState state = state_;  // what it finds out about the constraint is shared
-    static_cast<void>(state.apply(scores));
+    static_cast<void>(state.apply(scores, static_cast<std::uint64_t>(left)));
   }
   void accept(TokenId id) override { static_cast<void>(state_.accept(id)); }
   bool can_end() const override { return state_.can_end(); }

@@ -61,6 +61,7 @@ class Written : public Finding {
                                          {"finish_reason", each.finish_reason},
                                          {"tokens", each.tokens.size()},
                                          {"score", each.score}});
+      if (constrained) one["whole"] = each.whole;
       if (with_tokens) one["token_scores"] = json_of(each.tokens);
       if (with_prompt) one["prompt_scores"] = json_of(each.prompt_scores);
     }
@@ -68,7 +69,7 @@ class Written : public Finding {
   }
 
   std::vector<WrittenText> texts{};
-  bool with_tokens = false, with_prompt = false;
+  bool with_tokens = false, with_prompt = false, constrained = false;
 
  private:
   static Json json_of(const std::vector<WrittenToken>& tokens) {
@@ -137,6 +138,7 @@ class GenerateRun : public TaskRun {
       auto written = std::make_unique<Written>();
       written->with_tokens = options_.alternatives > 0;
       written->with_prompt = options_.score_prompt;
+      written->constrained = constraint_ != nullptr;
       GenerateRequest request = request_of(rows[i], i, call);
       const std::vector<TokenId> prompt = request.prompt;
       of_request[generator.add(std::move(request))] = {i, written.get(), prompt};
@@ -149,6 +151,7 @@ class GenerateRun : public TaskRun {
         const auto& [row, written, prompt] = of_request[result.request];
         for (const Generation& each : result.generations) {
           written->texts.push_back(text_of(each));
+          if (call.unfinished && !each.whole) ++*call.unfinished;
           written->texts.back().prompt = prompt;
           for (std::size_t i = 0; i < result.prompt_log_probabilities.size(); ++i) {
             written->texts.back().prompt_scores.push_back(
@@ -216,8 +219,10 @@ class GenerateRun : public TaskRun {
   }
 
   WrittenText text_of(const Generation& generation) const {
-    WrittenText written{
-        .text = generation.text, .finish_reason = std::string(to_string(generation.reason)), .score = generation.score};
+    WrittenText written{.text = generation.text,
+                        .finish_reason = std::string(to_string(generation.reason)),
+                        .whole = generation.whole,
+                        .score = generation.score};
     for (const GeneratedToken& token : generation.tokens) {
       WrittenToken& one = written.tokens.emplace_back(token_of(token));
       for (const ScoredToken& each : token.alternatives) one.alternatives.push_back(token_of(each));

@@ -20,6 +20,7 @@ struct WrittenToken {
 struct WrittenText {
   std::string text{};           // without the prompt
   std::string finish_reason{};  // stop, length, time, cancelled
+  bool whole = true;            // false: it ended before it followed its constraint
   double score = 0;             // the sum of log-probabilities, or what beams are ranked by
   std::vector<WrittenToken> tokens{};
   std::vector<std::int32_t> prompt{};         // the ids that it follows

@@ -99,6 +99,7 @@ struct TextPiece {
 struct TaskCall {
   StopToken stop = StopScope::current();  // ends it with a cancelled error
   CutRows* cut = nullptr;                 // is added to
+  std::size_t* unfinished = nullptr;      // is added to: texts that ended before they followed their constraint
   // Of tasks that write: text as it comes, and the row of which no more will.
   std::function<void(const TextPiece& piece)> on_text{};
   std::function<void(std::size_t row)> on_done{};
