@@ -94,6 +94,69 @@ generate "the fox" --grammar @broken.gbnf
 expect '[[ $status == 3 || $status == 5 ]]'
 expect '"$heed" generate --help | grep -A1 -e --json-schema | grep -q @FILE'
 
+# A text that is to be whole within few tokens is, and one that cannot be is said not to be.
+printf 'root ::= word " fox" | word " " root\nword ::= "the" | "quick" | "brown"\n' > long.gbnf
+for count in 4 5 6 9 30; do
+    run generate --model model "the fox" --grammar @long.gbnf --do-sample --seed "$count" --max-new-tokens "$count"
+    expect '[[ $status == 0 && ! -s stderr && ${output//##} == *" fox" ]]'
+done
+run generate --model model "the fox" --grammar @long.gbnf --max-new-tokens 1
+expect '[[ $status == 0 && $output != *fox ]] && grep -q "1 text ended before following the constraint" stderr'
+run generate --model model "the fox" "a dog" --grammar @long.gbnf --max-new-tokens 1 --output cut.jsonl
+expect '[[ $status == 0 ]] && grep -q "2 texts ended before following the constraint" stderr'
+expect '[[ $(grep -c "\"finish_reason\":\"length\".*\"whole\":false" cut.jsonl) == 2 ]]'
+run generate --model model "the fox" --grammar @rule.gbnf --output whole.jsonl
+expect '[[ $status == 0 && ! -s stderr ]] && grep -q "\"whole\":true" whole.jsonl'
+
+# generation_config.json counts, and flags count more.
+cp -r model configured
+printf '{"do_sample": true, "temperature": 0.7, "top_k": 5, "repetition_penalty": 1.3, "max_new_tokens": 9,
+    "no_repeat_ngram_size": 2, "eos_token_id": 9, "transformers_version": "4.50.0"}' > configured/generation_config.json
+flags=(--do-sample --temperature 0.7 --top-k 5 --repetition-penalty 1.3 --no-repeat-ngram-size 2 --eos-token-id 9)
+run generate --model model "the fox" --seed 3 "${flags[@]}" --max-new-tokens 9
+one=$output
+expect '[[ $status == 0 && -n $one ]]'
+run generate --model configured "the fox" --seed 3
+expect '[[ $status == 0 && $output == "$one" ]]'
+run generate --model model "the fox" --seed 3 "${flags[@]}" --max-new-tokens 4 --temperature 1.5
+two=$output
+run generate --model configured "the fox" --seed 3 --max-new-tokens 4 --temperature 1.5
+expect '[[ $status == 0 && $output == "$two" && $two != "$one" ]]'
+printf '{"guidance_scale": 2.0}' > configured/generation_config.json
+run generate --model configured "the fox"
+expect '[[ $status == 5 ]] && grep -q "configured/generation_config.json.*guidance_scale" stderr'
+
+# Weights in several files.
+cp -r model sharded
+expect 'python3 - << "END"
+import json, os, struct
+whole = open("sharded/model.safetensors", "rb").read()
+size = struct.unpack("<Q", whole[:8])[0]
+header, data = json.loads(whole[8:8 + size]), whole[8 + size:]
+header.pop("__metadata__", None)
+names, index = sorted(header), {}
+for number in range(3):
+    part, body = {}, b""
+    for name in names[number::3]:
+        begin, end = header[name]["data_offsets"]
+        part[name] = {**header[name], "data_offsets": [len(body), len(body) + end - begin]}
+        body += data[begin:end]
+        index[name] = f"model-{number + 1:05}-of-00003.safetensors"
+    text = json.dumps(part).encode()
+    open("sharded/" + index[name], "wb").write(struct.pack("<Q", len(text)) + text + body)
+json.dump({"metadata": {"total_size": len(data)}, "weight_map": index}, open("sharded/model.safetensors.index.json", "w"))
+os.remove("sharded/model.safetensors")
+END'
+for verb in generate score; do
+    run "$verb" --model model "the quick brown fox"
+    one=$output
+    run "$verb" --model sharded "the quick brown fox"
+    expect '[[ $status == 0 && -n $one && $output == "$one" ]]'
+done
+rm sharded/model-00002-of-00003.safetensors
+run generate --model sharded "the fox"
+expect '[[ $status == 4 ]] && grep -q model-00002-of-00003.safetensors stderr'
+
 # A prompt beyond the limit of the model, which takes 64 tokens; of one that fills it a token follows.
 printf 'fox %.0s' $(seq 64) > full.txt
 generate "$(cat full.txt)"
