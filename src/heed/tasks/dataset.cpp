@@ -11,6 +11,9 @@ namespace heed {
 
 namespace {
 
+// Training takes windows in any order, scoring one after the other.
+constexpr std::size_t kKeptToTrain = std::size_t{256} << 20, kKeptToScore = std::size_t{8} << 20;
+
 std::uint32_t length_of(std::span<const text::Encoding> sequences) {
   std::size_t tokens = 0;
   for (const text::Encoding& sequence : sequences) tokens += sequence.size();
@@ -20,7 +23,7 @@ std::uint32_t length_of(std::span<const text::Encoding> sequences) {
 }  // namespace
 
 Dataset::Dataset(const std::vector<std::vector<DataSource>>& sources, const TaskList& tasks, Purpose purpose)
-    : tasks_(tasks), purpose_(purpose) {
+    : tasks_(tasks), purpose_(purpose), encoded_(purpose == Purpose::train ? kKeptToTrain : kKeptToScore) {
   for (const auto& file : sources) {
     auto& readers = readers_.emplace_back();
     for (const DataSource& source : file) readers.push_back(open_reader(source));
@@ -58,6 +61,7 @@ void Dataset::for_each_row(const std::function<void(const std::vector<Row>&)>& u
 void Dataset::index(const std::function<void(double)>& progress) {
   lengths_.clear();
   places_.clear();
+  encoded_.clear();
   rows_ = empty_rows_ = cut_rows_ = cut_after_ = 0;
   for (std::size_t file = 0; file < readers_.size(); ++file) {
     for (auto& reader : readers_[file]) reader->seek(0);
@@ -100,24 +104,32 @@ BadRows Dataset::bad_rows() const {
   return all;
 }
 
+std::shared_ptr<const EncodedRow> Dataset::encoded(const Place& place) {
+  if (auto known = encoded_.find(place.row)) return known;
+  auto fresh = std::make_shared<EncodedRow>();
+  for (auto& reader : readers_[place.file]) reader->seek(place.position);
+  HEED_CHECK_AS(io, next_row(place.file, fresh->rows), "[Dataset] the data changed while it was in use: a row is gone");
+  const Row& row = fresh->rows[0];
+  fresh->samples = tasks_[0]->encode(row, purpose_);
+  HEED_CHECK_AS(io, place.window < fresh->samples.size(), row.file, ":", row.line, ": changed while it was in use");
+  if (fresh->samples.size() > 1) encoded_.keep(place.row, fresh);
+  return fresh;
+}
+
 Sample Dataset::sample(std::size_t number, std::uint64_t seed, std::int64_t epoch) {
   HEED_CHECK(number < places_.size(), "[Dataset] sample ", number, " of ", places_.size());
   const Place& place = places_[number];
-  for (auto& reader : readers_[place.file]) reader->seek(place.position);
-  std::vector<Row> row;
-  HEED_CHECK_AS(io, next_row(place.file, row), "[Dataset] the data changed while it was in use: a row is gone");
-  std::vector<std::vector<text::Encoding>> samples = tasks_[0]->encode(row[0], purpose_);
-  HEED_CHECK_AS(io, place.window < samples.size(), row[0].file, ":", row[0].line, ": changed while it was in use");
-  Sample sample{.sequences = std::move(samples[place.window]),
-                .text = tasks_[0]->text_of(row[0]),
+  const auto row = encoded(place);
+  Sample sample{.sequences = row->samples[place.window],
+                .text = tasks_[0]->text_of(row->rows[0]),
                 .row_number = place.row,
                 .window = place.window,
                 .remembered = tasks_[0]->remembered(place.window)};
   const SampleDraw draw{seed, stream_id("sample", epoch, number)};
   for (std::size_t head = 0; head < tasks_.size(); ++head) {
-    sample.targets.push_back(tasks_[head]->targets(row[head], sample.text, sample.sequences, draw));
+    sample.targets.push_back(tasks_[head]->targets(row->rows[head], sample.text, sample.sequences, draw));
   }
-  sample.rows = std::move(row);
+  sample.rows = row->rows;
   return sample;
 }
 

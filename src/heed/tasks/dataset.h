@@ -1,5 +1,6 @@
 // The samples of a split. Rows stay in their files: one pass notes where each sample begins and how long it is, and a
-// batch reads its rows again. Memory grows by some bytes per sample, whatever the size of the data.
+// batch reads its rows again. Memory grows by some bytes per sample, whatever the size of the data; the tokens of texts
+// in windows are kept within a bound (tasks/encoded_rows.h).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "heed/data/readers.h"
+#include "heed/tasks/encoded_rows.h"
 #include "heed/tasks/task.h"
 
 namespace heed {
@@ -49,6 +51,7 @@ class Dataset {
   };
   // The row at the reader's place, as each head sees it; false at the end of the file.
   bool next_row(std::size_t file, std::vector<Row>& row);
+  std::shared_ptr<const EncodedRow> encoded(const Place& place);
 
   const TaskList& tasks_;
   Purpose purpose_;
@@ -57,6 +60,7 @@ class Dataset {
   std::vector<Place> places_;
   std::size_t rows_ = 0, empty_rows_ = 0, cut_rows_ = 0, cut_after_ = 0;
   std::function<bool(const Row&)> keep_{};
+  EncodedRows encoded_;
 };
 
 }  // namespace heed
