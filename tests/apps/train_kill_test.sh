@@ -29,8 +29,19 @@ cat > "$folder/config.json" << END
  "epochs": 4, "batch": {"tokens": 256}, "evaluate": {"every": 45}, "save": {"every": 10}, "log": {"every": 5},
  "optimizer": {"learning_rate": 1e-3}}
 END
+# A language model learns the texts' characters, in windows.
+cut -f 1 "$folder/train.tsv" > "$folder/train.txt"
+cut -f 1 "$folder/dev.tsv" > "$folder/dev.txt"
+cat > "$folder/language.json" << END
+{"task": "lm", "output": "unset", "tokenizer": {"train": "character"},
+ "model": {"architecture": {"model_type": "gpt2", "n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 32}},
+ "data": {"train": "$folder/train.txt", "dev": "$folder/dev.txt", "format": "document"},
+ "epochs": 1, "batch": {"tokens": 256}, "evaluate": {"every": 45}, "save": {"every": 10}, "log": {"every": 5},
+ "optimizer": {"learning_rate": 1e-3}}
+END
 plain=()
 averaged_lora=(ema=0.95 lora.rank=4 model.recompute=true)
+language=()
 
 # What must not depend on how often the run was killed.
 sums() { (cd "$1" && sha256sum model.safetensors config.json tokenizer.json results.json log.jsonl); }
@@ -39,7 +50,7 @@ milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 # start OUTPUT OVERRIDE...: begins the run, or goes on with it; $process is its id.
 start() {
     local arguments=(--resume "$1")
-    [[ -e $1/checkpoints ]] || arguments=("$folder/config.json" "output=$1" "${@:2}")
+    [[ -e $1/checkpoints ]] || arguments=("$config" "output=$1" "${@:2}")
     "$heed" train "${arguments[@]}" > "$folder/attempt" 2>&1 &
     process=$!
 }
@@ -86,8 +97,10 @@ expect_same() {
     fi
 }
 
-for variant in plain averaged_lora; do
+for variant in plain averaged_lora language; do
     declare -n overrides=$variant
+    config=$folder/config.json
+    if [[ $variant == language ]]; then config=$folder/language.json kills=$(((kills + 2) / 3)); fi
     undisturbed=$folder/$variant
     begun=$(milliseconds)
     finish "$undisturbed" threads=1 "${overrides[@]}"
@@ -123,6 +136,8 @@ for variant in plain averaged_lora; do
         ((resumed > 0)) || { echo "FAILED: nothing was ever resumed"; exit 1; }
     done
 done
+
+config=$folder/config.json
 
 # stop_at OUTPUT STEP: begins the run, or goes on with it, and sends SIGTERM once STEP's checkpoint is there; $status is
 # the exit code. A run that was done before the signal came is begun again.
