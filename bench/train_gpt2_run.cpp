@@ -11,11 +11,13 @@
 
 namespace heed::bench {
 
-TrainGpt2Run::TrainGpt2Run(std::int64_t sequences, std::int64_t tokens, int threads) : threads_(threads) {
-  HEED_CHECK(sequences >= 1 && sequences <= 1024 && tokens >= 2 && tokens <= 1024, "[train_gpt2 bench] ", sequences,
-             " sequences of ", tokens, " tokens");
-  const Json config = {{"model_type", "gpt2"}, {"n_embd", 384},    {"n_layer", 6},    {"n_head", 6},
-                       {"n_positions", 1024},  {"resid_pdrop", 0}, {"embd_pdrop", 0}, {"attn_pdrop", 0}};
+TrainGpt2Run::TrainGpt2Run(const TrainGpt2Shape& shape, int threads) : threads_(threads) {
+  const auto [sequences, tokens, width, layers, heads, vocabulary, positions] = shape;
+  HEED_CHECK(sequences >= 1 && sequences <= 1024 && tokens >= 2 && tokens <= positions, "[train_gpt2 bench] ",
+             sequences, " sequences of ", tokens, " tokens");
+  const Json config = {{"model_type", "gpt2"}, {"n_embd", width},          {"n_layer", layers},
+                       {"n_head", heads},      {"vocab_size", vocabulary}, {"n_positions", positions},
+                       {"resid_pdrop", 0},     {"embd_pdrop", 0},          {"attn_pdrop", 0}};
   model_ = std::make_unique<Model>(parse_model_config(config, "[train_gpt2 bench]"), HeadKind::causal_lm);
   initialize(*model_, 1);
   constexpr double kWeightDecay = 0.01;  // PyTorch's default, of all parameters

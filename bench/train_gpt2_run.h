@@ -1,5 +1,5 @@
-// One step of training a GPT-2-shaped language model from ids to updated weights: 6 layers, 384 wide, 6 heads, GPT-2's
-// vocabulary; cross-entropy of the next token, backward and AdamW over all weights.
+// One step of training a GPT-2-shaped language model from ids to updated weights: cross-entropy of the next token,
+// backward and AdamW over all weights.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,13 @@
 
 namespace heed::bench {
 
+struct TrainGpt2Shape {
+  std::int64_t sequences = 4, tokens = 256, width = 384, layers = 6, heads = 6, vocabulary = 50257, positions = 1024;
+};
+
 class TrainGpt2Run {
  public:
-  TrainGpt2Run(std::int64_t sequences, std::int64_t tokens, int threads);
+  TrainGpt2Run(const TrainGpt2Shape& shape, int threads);
   void run();
   // Products of the layers and of the logits; backward costs twice what forward does.
   double flops() const;

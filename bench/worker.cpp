@@ -139,8 +139,15 @@ json train_gpt2(const json& command) {
   static std::map<std::string, std::unique_ptr<TrainGpt2Run>> prepared;
   std::unique_ptr<TrainGpt2Run>& run = prepared[command.dump()];
   if (!run) {
-    run = std::make_unique<TrainGpt2Run>(command.value("B", std::int64_t{4}), command.value("n", std::int64_t{256}),
-                                         threads_of(command));
+    TrainGpt2Shape shape;
+    shape.sequences = command.value("B", shape.sequences);
+    shape.tokens = command.value("n", shape.tokens);
+    shape.width = command.value("width", shape.width);
+    shape.layers = command.value("layers", shape.layers);
+    shape.heads = command.value("heads", shape.heads);
+    shape.vocabulary = command.value("vocabulary", shape.vocabulary);
+    shape.positions = command.value("positions", shape.positions);
+    run = std::make_unique<TrainGpt2Run>(shape, threads_of(command));
   }
   const double seconds = median_seconds([&] { run->run(); });
   return {{"t", seconds}, {"gflops", run->flops() / seconds * 1e-9}, {"maxrss", max_resident_bytes()}};

@@ -2,10 +2,11 @@
 """Races one training step of heed against PyTorch's: interleaved rounds, one process each.
 
   race_training.py build/release/bin/heed_bench_worker [--rounds 15] [--threads 2] [--dropout 0.1]
-                   [--torch-library-path FOLDER] [--python COMMAND] [--gpt2]
+                   [--torch-library-path FOLDER] [--python COMMAND] [--gpt2 | --nanogpt]
 Two steps: train_minilm (16 sequences of 128 tokens) and train_mixed (16 of 7 to 64 tokens, which PyTorch pads to the
 longest); with --dropout, of the attention weights and of what attention and feed-forward add. With --gpt2 another one: a
-language model, 4 sequences of 256 tokens, 6 layers of 384, against transformers' own GPT-2. Prints the median seconds
+language model, 4 sequences of 256 tokens, 6 layers of 384, against transformers' own GPT-2; with --nanogpt the setting
+that nanoGPT proposes for a CPU, 12 sequences of 64 characters, 4 layers of 128, in plain PyTorch. Prints the median seconds
 [min-max] of each, and PyTorch's median over heed's, round by round. PyTorch is that of /usr/bin/python3 (Debian's
 python3-torch), or of another command that runs python; the folder of an OpenMP build of OpenBLAS makes it faster.
 
@@ -25,6 +26,7 @@ import time
 LENGTHS = {"train_minilm": [128] * 16,
            "train_mixed": [22, 7, 46, 15, 33, 18, 9, 64, 27, 13, 20, 38, 11, 24, 30, 16]}
 LAYERS, WIDTH, HEADS, INNER = 6, 384, 12, 1536
+NANOGPT = {"B": 12, "n": 64, "width": 128, "layers": 4, "heads": 4, "vocabulary": 65, "positions": 64}
 
 
 def torch_step(lengths, dropout):
@@ -89,6 +91,41 @@ def gpt2_step():
     return step
 
 
+def nanogpt_step():
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+    width, vocabulary = NANOGPT["width"], NANOGPT["vocabulary"]
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+            self.qkv, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+        def forward(self, x):
+            q, k, v = (part.unflatten(-1, (NANOGPT["heads"], -1)).transpose(1, 2)
+                       for part in self.qkv(self.norms[0](x)).chunk(3, dim=-1))
+            x = x + self.output(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+            return x + self.down(F.gelu(self.up(self.norms[1](x)), approximate="tanh"))
+
+    torch.manual_seed(1)
+    words, places = nn.Embedding(vocabulary, width), nn.Embedding(NANOGPT["positions"], width)
+    stack = nn.Sequential(*(Block() for _ in range(NANOGPT["layers"])), nn.LayerNorm(width))
+    weights = [*words.parameters(), *places.parameters(), *stack.parameters()]
+    optimizer = torch.optim.AdamW(weights, lr=1e-4)
+    ids = torch.randint(0, vocabulary, (NANOGPT["B"], NANOGPT["n"]))
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        logits = stack(words(ids) + places.weight)[:, :-1] @ words.weight.T
+        F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).backward()
+        optimizer.step()
+
+    return step
+
+
 def serve_torch():
     import torch
     prepared = {}
@@ -99,8 +136,10 @@ def serve_torch():
         torch.set_num_threads(command.get("T", 1))
         name = command["cmd"]
         if name not in prepared:
-            gpt2 = name == "train_gpt2"
-            prepared[name] = gpt2_step() if gpt2 else torch_step(LENGTHS[name], command["dropout"])
+            if name == "train_gpt2":
+                prepared[name] = nanogpt_step() if "vocabulary" in command else gpt2_step()
+            else:
+                prepared[name] = torch_step(LENGTHS[name], command["dropout"])
             prepared[name]()
         times = []
         while sum(times) < 0.15 or (len(times) < 3 and sum(times) < 2):
@@ -136,6 +175,7 @@ def main():
     parser.add_argument("--torch-library-path", default="")
     parser.add_argument("--python", default="/usr/bin/python3")
     parser.add_argument("--gpt2", action="store_true")
+    parser.add_argument("--nanogpt", action="store_true")
     arguments = parser.parse_args()
     if arguments.torch:
         serve_torch()
@@ -147,12 +187,16 @@ def main():
         environment["LD_LIBRARY_PATH"] = arguments.torch_library_path
     workers = {"heed": Worker([arguments.worker]),
                "torch": Worker([*shlex.split(arguments.python), __file__, "--torch"], **environment)}
-    steps = {"train_gpt2": [256] * 4} if arguments.gpt2 else LENGTHS
+    steps, shape = LENGTHS, {}
+    if arguments.gpt2:
+        steps = {"train_gpt2": [256] * 4}
+    if arguments.nanogpt:
+        steps, shape = {"train_gpt2": [NANOGPT["n"]] * NANOGPT["B"]}, NANOGPT
     for name, lengths in steps.items():
         times, memory = {worker: [] for worker in workers}, {}
         for round_ in range(arguments.rounds + 1):
             for worker, process in workers.items():
-                answer = process.ask(cmd=name, T=arguments.threads, dropout=arguments.dropout)
+                answer = process.ask(cmd=name, T=arguments.threads, dropout=arguments.dropout, **shape)
                 memory[worker] = answer["maxrss"]
                 if round_ > 0:  # the first round prepares
                     times[worker].append(answer["t"])
