@@ -34,6 +34,6 @@ at_least accuracy 0.8 sst2/results.json
 plays=$data/tinyshakespeare/input.txt
 head -c 1003854 "$plays" > train.txt
 tail -c 20000 "$plays" > val.txt
-run train "$configs/shakespeare.json" data.train=train.txt data.dev=val.txt output=plays max_steps=60 schedule.warmup=10
+run train "$configs/shakespeare.json" data.train=train.txt data.dev=val.txt output=plays max_steps=200 schedule.warmup=10
 expect '[[ $status == 0 ]]'
-at_most loss 2.7 plays/results.json
+at_most loss 2.8 plays/results.json
