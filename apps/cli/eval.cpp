@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "answer_file.h"
 #include "data_options.h"
@@ -60,6 +61,9 @@ std::string lines_of(const std::map<std::string, double>& metrics, int digits) {
 int evaluate_file(const Options& options) {
   const StopOnSignal signals;
   const auto limit = limit_threads(options.threads);
+  const bool prints_json = options.output == "-";
+  std::optional<AtomicFile> file;  // before the work, so that an output that cannot be made costs none
+  if (!options.output.empty() && !prints_json) file.emplace(options.output);
   const LoadedModel model = load(options.model);
   const Task* task = options.task.empty() ? default_task(model) : &task_named(options.task);
   HEED_CHECK(task, "[eval] a ", model.model().architecture(), " is made for no task that can be scored; name one by ",
@@ -72,7 +76,6 @@ int evaluate_file(const Options& options) {
     evaluation = run.evaluate([&](double share) { progress.show(share); });
   }
   const int digits = options.given.value("digits", 4);
-  const bool prints_json = options.output == "-";
   if (!prints_json) fmt::print("{}{}", evaluation.report, lines_of(evaluation.metrics, digits));
   if (!options.output.empty()) {
     const Json result = {{"task", task->name}, {"model", options.model},     {"data", options.data},
@@ -81,7 +84,8 @@ int evaluate_file(const Options& options) {
     if (prints_json) {
       AnswerFile("-").write(text);
     } else {
-      replace_file(options.output, text);
+      file->write(text);
+      file->commit();
     }
   }
   return 0;
