@@ -159,7 +159,14 @@ std::string answer_line(const InputLine& line, const std::string& answer) {
 }
 
 void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const TextAnswers& answers) {
+void note_file_names(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (names_input(text)) note(text + " is a file, and its name is taken as the text; for its rows: --input " + text);
+  }
+}
+
   TextRun(options, answers).run(given);
+  note_file_names(options.texts);
 }
 
 }  // namespace heed::cli
