@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "answer_file.h"
+#include "command_tree.h"
 #include "data_options.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
@@ -60,10 +61,10 @@ std::string lines_of(const std::map<std::string, double>& metrics, int digits) {
 
 int evaluate_file(const Options& options) {
   const StopOnSignal signals;
-  const auto limit = limit_threads(options.threads);
   const bool prints_json = options.output == "-";
   std::optional<AtomicFile> file;  // before the work, so that an output that cannot be made costs none
   if (!options.output.empty() && !prints_json) file.emplace(options.output);
+  const auto limit = limit_threads(options.threads);
   const LoadedModel model = load(options.model);
   const Task* task = options.task.empty() ? default_task(model) : &task_named(options.task);
   HEED_CHECK(task, "[eval] a ", model.model().architecture(), " is made for no task that can be scored; name one by ",
@@ -100,7 +101,8 @@ void add_eval(CLI::App& app, int& result) {
   verb->add_option("--data", options->data, "file with the right answers (docs/data.md)")->required();
   verb->add_option("--task", options->task,
                    "task to score: " + join(trainable_tasks(), ", ") +
-                       "; default: the one that the model was trained for or has a head for");
+                       "; default: the one that the model was trained for or has a head for")
+      ->check(one_of(trainable_tasks()));
   add_data_options(*verb, *options);
   verb->add_option("--max-bad-rows", options->source.max_bad_rows, "number of malformed rows to skip before giving up")
       ->capture_default_str();
