@@ -106,7 +106,7 @@ for signal in INT TERM; do
 done
 
 # On a terminal answers and progress do not share lines.
-if command -v script > /dev/null; then
+if there_is script "what is shown on a terminal"; then
     script -qec "'$heed' embed --model model --input long.txt" /dev/null > terminal < /dev/null || true
     output=$(cat terminal)
     expect '[[ $(grep -c "^{\"embedding\"" terminal) == 3 && $output != *"%"* ]]'
