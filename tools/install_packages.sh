@@ -9,7 +9,7 @@ packages_of() {
         test) echo libgtest-dev pkg-config python3 unzip ;;
         # Debian's npm brings some 300 packages and conflicts with a Node.js from elsewhere: only where there is none.
         web) if command -v npm > /dev/null; then echo chromium; else echo chromium nodejs npm; fi ;;
-        ci) echo git clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libbenchmark-dev libopenblas-dev libdnnl-dev python3-jinja2 python3-jsonschema python3-sklearn python3-torch ;;
+        ci) echo git zsh fish groff bsdutils clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libbenchmark-dev libopenblas-dev libdnnl-dev python3-jinja2 python3-jsonschema python3-sklearn python3-torch ;;
         *) echo "install_packages: unknown group \"$1\", expected build, test, web or ci" >&2; return 1 ;;
     esac
 }

@@ -54,7 +54,7 @@ export function help(rows) {
 }
 
 // actions: {key: function}; keys with Shift are "Shift+ArrowUp". Chords stay the browser's, and so do keys while the help is
-// open, but for the one that closes it.
+// open, except the one that closes it.
 export function listen(actions) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || (byId("help").open && event.key !== "?")) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/did_you_mean.h"
+#include "heed/base/join.h"
 
 namespace heed::cli {
 namespace {
@@ -18,6 +19,17 @@ std::string no_such_verb(const CLI::App& app, const std::string& path, const std
   const std::string guess = did_you_mean(name, verb_names(app), "\"heed " + path, "\"");
   return "there is no \"heed " + path + name + "\"" + (guess.empty() ? "." : guess) + " All verbs: heed " + path +
          "--help";
+}
+
+std::string no_such_option(const CLI::App& app, const std::string& path, const std::string& word) {
+  const std::string flag = word.substr(0, word.find('='));
+  std::vector<std::string> known = flags_of(app);  // without the dashes, which are no likeness
+  for (std::string& each : known) each.erase(0, 2);
+  const std::string guess = flag.starts_with("--") ? did_you_mean(flag.substr(2), known, "--") : "";
+  // Where settings are given as name=value they are often taken for options.
+  const bool settings = app.get_option_no_throw("OVERRIDES") != nullptr;
+  return "there is no option " + flag + (guess.empty() ? "." : guess) +
+         (settings ? " Fields of the config are given as name=value." : "") + " All options: heed " + path + "--help";
 }
 
 }  // namespace
@@ -54,6 +66,15 @@ bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
 
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const auto check = [words](const std::string& value) -> std::string {
+    if (std::ranges::find(words, value) != words.end()) return "";
+    const std::string guess = did_you_mean(value, words);
+    return "there is no \"" + value + "\"" + (guess.empty() ? "." : guess) + " There are " + join(words, ", ");
+  };
+  return {check, "{" + join(words, ",") + "}"};
+}
+
 std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();  // TEXT:{lines,jsonl}
   const std::size_t open = type.find('{');
@@ -88,14 +109,13 @@ std::string explained(const CLI::App& root, const CLI::ParseError& error) {
     if (!word.starts_with("-") && !verbs_of(*app).empty()) return no_such_verb(*app, path, word);
   }
   for (const std::string& word : app->remaining()) {
-    if (!word.starts_with("--") || word == "--") continue;
-    const std::string flag = word.substr(0, word.find('='));
-    std::vector<std::string> known = flags_of(*app);  // without the dashes, which are no likeness
-    for (std::string& each : known) each.erase(0, 2);
-    const std::string guess = did_you_mean(flag.substr(2), known, "--");
-    return "there is no option " + flag + (guess.empty() ? "." : guess) + " All options: heed " + path + "--help";
+    if (word.starts_with("-") && word != "-" && word != "--") return no_such_option(*app, path, word);
   }
-  return std::string(error.what()) + "; see heed " + path + "--help";
+  const std::string what = error.what();
+  if (what.ends_with("--help")) return what;
+  const std::vector<std::string> verbs = verb_names(*app);
+  const std::string why = verbs.empty() ? what : "a verb is missing, one of " + join(verbs, ", ");
+  return why + "; see heed " + path + "--help";
 }
 
 }  // namespace heed::cli

@@ -22,7 +22,9 @@ std::vector<std::string> verb_names(const CLI::App& app);
 std::vector<std::string> flags_of(const CLI::Option& option);
 std::vector<std::string> flags_of(const CLI::App& app);
 bool takes_value(const CLI::Option& option);
-// The words that the value is one of; empty: any.
+// For options whose value is one of these words; for another it names the nearest.
+CLI::Validator one_of(const std::vector<std::string>& words);
+// The words of one_of(); empty: any.
 std::vector<std::string> choices_of(const CLI::Option& option);
 
 // The command below `root` of that path; throws CLI::ValidationError with the nearest name if there is none.

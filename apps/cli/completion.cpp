@@ -188,9 +188,7 @@ end
 void add_completion(CLI::App& app, int& result) {
   CLI::App* verb = app.add_subcommand("completion", "print a script with which a shell completes verbs and options");
   const auto shell = std::make_shared<std::string>();
-  verb->add_option("SHELL", *shell, "the shell: bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb->add_option("SHELL", *shell, "the shell: bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
   verb->footer("source <(heed completion bash)");
   verb->callback([&app, shell, &result] {
     fmt::print("{}", *shell == "bash" ? bash_script(app) : *shell == "zsh" ? zsh_script(app) : fish_script(app));

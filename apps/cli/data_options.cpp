@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "command_tree.h"
 #include "heed/base/error.h"
 
 namespace heed::cli {
@@ -46,7 +47,7 @@ void add_data_options(CLI::App& verb, DataOptions& options) {
   verb.add_option("--rows", options.rows,
                   "fields that every row must have, separated by commas; default: by the format")
       ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kRowFields), std::end(kRowFields))));
+      ->check(one_of({std::begin(kRowFields), std::end(kRowFields)}));
   add_text_column(verb, columns.text);
   add_pair_column(verb, columns.pair);
   verb.add_option("--texts", columns.texts, "field of further texts: candidates, sentences to compare");

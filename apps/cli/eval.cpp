@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "answer_file.h"
+#include "command_tree.h"
 #include "data_options.h"
 #include "heed/base/error.h"
 #include "heed/base/file.h"
@@ -59,6 +61,9 @@ std::string lines_of(const std::map<std::string, double>& metrics, int digits) {
 
 int evaluate_file(const Options& options) {
   const StopOnSignal signals;
+  const bool prints_json = options.output == "-";
+  std::optional<AtomicFile> file;  // before the work, so that an output that cannot be made costs none
+  if (!options.output.empty() && !prints_json) file.emplace(options.output);
   const auto limit = limit_threads(options.threads);
   const LoadedModel model = load(options.model);
   const Task* task = options.task.empty() ? default_task(model) : &task_named(options.task);
@@ -72,7 +77,6 @@ int evaluate_file(const Options& options) {
     evaluation = run.evaluate([&](double share) { progress.show(share); });
   }
   const int digits = options.given.value("digits", 4);
-  const bool prints_json = options.output == "-";
   if (!prints_json) fmt::print("{}{}", evaluation.report, lines_of(evaluation.metrics, digits));
   if (!options.output.empty()) {
     const Json result = {{"task", task->name}, {"model", options.model},     {"data", options.data},
@@ -81,7 +85,8 @@ int evaluate_file(const Options& options) {
     if (prints_json) {
       AnswerFile("-").write(text);
     } else {
-      replace_file(options.output, text);
+      file->write(text);
+      file->commit();
     }
   }
   return 0;
@@ -96,7 +101,8 @@ void add_eval(CLI::App& app, int& result) {
   verb->add_option("--data", options->data, "file with the right answers (docs/data.md)")->required();
   verb->add_option("--task", options->task,
                    "task to score: " + join(trainable_tasks(), ", ") +
-                       "; default: the one that the model was trained for or has a head for");
+                       "; default: the one that the model was trained for or has a head for")
+      ->check(one_of(trainable_tasks()));
   add_data_options(*verb, *options);
   verb->add_option("--max-bad-rows", options->source.max_bad_rows, "number of malformed rows to skip before giving up")
       ->capture_default_str();

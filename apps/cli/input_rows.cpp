@@ -30,6 +30,11 @@ std::string InputLine::text_of(const std::string& name) const {
   return fields.is_null() ? text : json_required<std::string>(fields, name, where);
 }
 
+bool names_input(const std::string& text) {
+  struct stat status;
+  return !format_of(text).empty() && ::stat(text.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 std::unique_ptr<InputRows> open_input(const std::string& path, const InputFormat& format, const StopToken& stop) {
   InputFormat chosen = format;
   if (chosen.name.empty()) chosen.name = format_of(path);

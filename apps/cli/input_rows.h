@@ -51,6 +51,9 @@ class InputRows {
   virtual std::size_t blank_lines() const = 0;
 };
 
+// Whether it is the name of a file with an extension that says its format.
+bool names_input(const std::string& text);
+
 // "-" is standard input. Waiting for input ends with `stop`. Throws invalid_argument for a column that a table lacks.
 std::unique_ptr<InputRows> open_input(const std::string& path, const InputFormat& format, const StopToken& stop = {});
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command_tree.h"
 #include "heed/attention/position_criteria.h"
 #include "heed/attention/positions.h"
 #include "heed/base/random.h"
@@ -114,7 +115,7 @@ void add_lab_positions(CLI::App& lab, int& result) {
   CLI::App* verb = lab.add_subcommand("positions", "draw a position encoding and check what it should do");
   auto choice = std::make_shared<Choice>();
   verb->add_option("--encoding", choice->encoding, "encoding to draw: sinusoidal, integer, fraction or random")
-      ->check(CLI::IsMember({"sinusoidal", "integer", "fraction", "random"}))
+      ->check(one_of({"sinusoidal", "integer", "fraction", "random"}))
       ->capture_default_str();
   verb->add_option("--length", choice->length, "number of positions")
       ->check(CLI::Range(2, 2048))

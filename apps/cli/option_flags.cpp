@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "command_tree.h"
 #include "heed/base/file.h"
 
 namespace heed::cli {
@@ -81,7 +82,7 @@ void add_option_flags(CLI::App& verb, const std::vector<OptionInfo>& list, unsig
     if (!option.value.is_null() && !usual.empty()) added->default_str(usual);
     std::vector<std::string> words = option.words;
     std::erase(words, "");
-    if (!words.empty()) added->check(CLI::IsMember(words));
+    if (!words.empty()) added->check(one_of(words));
   }
 }
 

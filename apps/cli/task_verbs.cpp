@@ -159,7 +159,7 @@ class AnswerWriter {
 
  private:
   struct Request {
-    std::vector<std::string> answers{};  // by their numbers, but for what was written
+    std::vector<std::string> answers{};  // by their numbers, without what was written
     bool begun = false, done = false;
   };
   static std::string label(std::size_t answer) { return "[" + std::to_string(answer + 1) + "] "; }

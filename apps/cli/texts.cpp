@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "answer_file.h"
+#include "command_tree.h"
 #include "heed/base/error.h"
 #include "heed/base/grouped.h"
 #include "heed/base/join.h"
@@ -116,7 +117,7 @@ void add_input_options(CLI::App& verb, InputOptions& options, const std::string&
   input->allow_extra_args(false);
   verb.add_option("--format", options.format,
                   "format of the input; default: by the extension, else JSON lines if it begins with {, else lines")
-      ->check(CLI::IsMember({"lines", "jsonl", "csv", "tsv"}));
+      ->check(one_of({"lines", "jsonl", "csv", "tsv"}));
   for (InputField& field : options.fields) {
     if (field.flag == "--text") add_text_column(verb, field.column)->needs(input);
     if (field.flag == "--pair") add_pair_column(verb, field.column)->needs(input);
@@ -158,7 +159,14 @@ std::string answer_line(const InputLine& line, const std::string& answer) {
   return text + ",\"" + kResult + "\":" + answer + "}";
 }
 
+void note_file_names(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (names_input(text)) note(text + " is a file, and its name is taken as the text; for its rows: --input " + text);
+  }
+}
+
 void run_texts(const TextOptions& options, const std::vector<InputLine>& given, const TextAnswers& answers) {
+  note_file_names(options.texts);
   TextRun(options, answers).run(given);
 }
 

@@ -49,6 +49,9 @@ void for_each_line(const InputOptions& options, const std::function<void(const I
 // {"id": ..., "result": the answer}.
 std::string answer_line(const InputLine& line, const std::string& answer);
 
+// A note for each text of the command line that is the name of a file with texts: the name is answered, not the rows.
+void note_file_names(const std::vector<std::string>& texts);
+
 using TextAnswers =
     std::function<std::vector<std::unique_ptr<Finding>>(const std::vector<InputLine>&, const StopToken&, CutRows&)>;
 // Answers what was given on the command line, or else the input in portions. The output file appears when all is done;

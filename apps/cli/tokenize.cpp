@@ -59,6 +59,7 @@ int tokenize(const TokenizeOptions& options) {
     fmt::print("{}\n", answer_line(line, to_json(tokenizer, encoding).dump()));
   };
   if (options.input.files.empty()) {
+    note_file_names({options.text});
     print({.text = options.text});
     return 0;
   }

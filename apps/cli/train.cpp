@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "command_tree.h"
 #include "heed/base/error.h"
 #include "heed/tasks/registry.h"
 #include "heed/train/trainer.h"
@@ -69,8 +70,7 @@ void add_train(CLI::App& app, int& result) {
   verb->add_option("OVERRIDES", options->overrides,
                    "settings that override the file, as name=value: optimizer.learning_rate=3e-5");
   verb->add_option("--resume", options->resume, "continue the run in this folder");
-  verb->add_option("--init", options->init, "print a commented config for this task")
-      ->check(CLI::IsMember(trainable_tasks()));
+  verb->add_option("--init", options->init, "print a commented config for this task")->check(one_of(trainable_tasks()));
   CLI::Option* tune_option =
       verb->add_option("--tune", options->tune,
                        "number of trials with other learning rates and epochs; the best on dev is "

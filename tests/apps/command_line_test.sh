@@ -26,6 +26,12 @@ run embed --xyzzy text
 expect '[[ $status == 2 ]] && ! grep -q "did you mean" stderr && grep -q "no option --xyzzy\. All options: heed embed --help" stderr'
 run embed text
 expect '[[ $status == 2 ]] && grep -q -- "--model is required" stderr'
+run -v
+expect '[[ $status == 2 ]] && grep -q "^heed: there is no option -v. All options: heed --help$" stderr'
+run data
+expect '[[ $status == 2 ]] && grep -q "^heed: a verb is missing, one of check, make; see heed data --help$" stderr'
+run train run.json --epochs 3
+expect '[[ $status == 2 ]] && grep -q "there is no option --epochs. Fields of the config are given as name=value. All" stderr'
 # A text may be called like a verb.
 run embed --model model help info
 expect '[[ $status == 0 && $(wc -l <<< "$output") == 2 ]]'
@@ -80,11 +86,10 @@ expect '[[ $status == 2 && -z $output ]] && grep -q "heed demo" stderr'
 run embed
 expect '[[ $status == 2 ]] && grep -q "^heed: --model is required; see heed embed --help$" stderr'
 run help clasify
-expect '[[ $status == 2 ]] && grep -q "did you mean \"heed classify\"" stderr'
+expect '[[ $status == 2 ]] && grep -q "did you mean \"heed classify\"? All verbs: heed --help$" stderr'
 
 # Completion: verbs, verbs of verbs, options, values of options; else files. The scripts are run by the shells
 # themselves, where they are; where one is not, that is said.
-there_is() { command -v "$1" > /dev/null || { echo "command_line_test: there is no $1: $2 is not checked by it"; return 1; }; }
 for shell in bash zsh fish; do
     run completion $shell
     expect '[[ $status == 0 ]]'
@@ -143,10 +148,26 @@ echo "$output" > heed.1
 for word in NAME SYNOPSIS VERBS "EXIT STATUS" ENVIRONMENT; do expect 'grep -q "^.SH $word$" heed.1'; done
 for verb in embed classify "data check" pull; do expect 'grep -q "^.SS heed $verb$" heed.1'; done
 expect 'grep -qF "\\fB\\-\\-model TEXT\\fR" heed.1'
-if there_is groff "the manual page"; then
+if there_is groff "the layout of the manual page"; then
     output=$(groff -man -Tutf8 -ww -K utf8 heed.1 2>&1 > heed.txt)
     expect '[[ -z $output && $(wc -l < heed.txt) -gt 100 ]]'
 fi
+
+# Values of options too.
+run train --init clasify
+expect '[[ $status == 2 && -z $output ]] && grep -q "^heed: --init: there is no \"clasify\"; did you mean classify? There are classify, .*; see heed train --help$" stderr'
+run train --init xyzzy
+expect '[[ $status == 2 ]] && ! grep -q "did you mean" stderr && grep -q "there is no \"xyzzy\". There are classify, " stderr'
+run embed --model model --format jsnl text
+expect '[[ $status == 2 ]] && grep -q "^heed: --format: .*did you mean jsonl?" stderr'
+run tag --model tag --aggregation frist text
+expect '[[ $status == 2 ]] && grep -q "did you mean first?" stderr'
+run data check --rows txt,label x.csv
+expect '[[ $status == 2 ]] && grep -q "did you mean text?" stderr'
+run completion bsh
+expect '[[ $status == 2 ]] && grep -q "^heed: SHELL: .*did you mean bash?" stderr'
+run eval --model classify --data x.csv --task clasify
+expect '[[ $status == 2 ]] && grep -q "^heed: --task: .*did you mean classify?" stderr'
 
 # Short flags of generation.
 run generate --help

@@ -58,7 +58,7 @@ printf 'text,label\na,x\nb,x\n' > "$folder/one.csv"
 run data check "$folder/one.csv"
 expect '[[ $status == 1 && $output == *"one.csv has a single label, x"* ]] && grep -q "not clean: a single label" "$folder/stderr"'
 run data check "$folder/bad.csv" --label intent
-expect '[[ $status == 3 ]] && grep -q "has no column \"intent\" among its 2: text, label" "$folder/stderr"'
+expect '[[ $status == 3 ]] && grep -q "has no column \"intent\" among its 2: text, label; set data.label, --label, to a name or a number from 0; if the first row is no header: data.header=false, --no-header$" "$folder/stderr"'
 run data check "$folder/missing.csv"
 expect '[[ $status == 4 ]]'
 run data check "$folder/bad.csv" --rows sentences

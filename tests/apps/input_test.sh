@@ -62,6 +62,24 @@ done
 run embed --model model --input - <<< "[the fox]"
 expect '[[ $status == 0 && -n $output ]]'
 
+# The name of a file is a text too, but hardly the one that was meant.
+printf 'the fox\n' > known.txt
+for given in known.txt mark.jsonl TABLE.Csv.GZ; do
+    run embed --model model "the fox" "$given"
+    expect '[[ $status == 0 && $(wc -l <<< "$output") == 2 ]] && grep -q "^heed: $given is a file.*; for its rows: --input $given$" stderr'
+    expect '[[ $(wc -l < stderr) == 1 ]]'
+    run embed --model model "$given" --quiet
+    expect '[[ $status == 0 && ! -s stderr ]]'
+done
+run tokenize --model model known.txt
+expect '[[ $status == 0 ]] && grep -q "^heed: known.txt is a file" stderr'
+run classify --model classify --pair "the fox" known.txt
+expect '[[ $status == 0 ]] && grep -q "^heed: known.txt is a file" stderr'
+for given in absent.csv mark "$folder" "the fox in known.txt"; do
+    run embed --model model "$given"
+    expect '[[ $status == 0 && ! -s stderr ]]'
+done
+
 # Tables: columns by the header, quotes as they should be.
 printf 'text\n"the fox"\nin berlin\n' > table.csv
 run embed --model model --input table.csv

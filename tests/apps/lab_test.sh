@@ -25,7 +25,7 @@ expect '[[ $status == 0 ]] && line "^deterministic +FAIL"'
 run lab attention
 expect '[[ $status == 0 ]] && line "^scaled dot product( +[0-9]+){8}  softmax_j" && line "^Transformer-XL "'
 expect 'line "^causal( +[0-9]+){5}(  \.){3}  keys"'
-# Rows sum to 100 but for rounding.
+# Rows sum to 100 apart from rounding.
 expect '[[ $(awk "/ [a-z_]+\\.h\$/ { s = 0; line = substr(\$0, 19, 24); n = split(line, p, / +/)
     for (i = 1; i <= n; ++i) s += p[i]; ++rows; if (s < 96 || s > 104) bad = 1 } END { print (rows >= 15), bad + 0 }" \
     <<< "$output") == "1 0" ]]'

@@ -79,6 +79,17 @@ expect '[[ $status == 0 ]] && grep -q "heed: 1 of 1 texts was cut at 40 tokens" 
 run embed --model model --input long.txt --quiet
 expect '[[ $status == 0 && ! -s stderr ]]'
 
+# An output whose folder is not there cannot be written, whichever verb it is of; nothing is scored first.
+lost() {
+    run "$@"
+    expect '[[ $status == 6 && -z $output ]] && grep -q "^heed: io: nosuch/x[^ ]*: there is no folder nosuch to write it to$" stderr'
+}
+lost embed --model model --output nosuch/x "the fox"
+lost embed --model model --output nosuch/x.npy "the fox"
+lost eval --model classify --data labels.csv --output nosuch/x
+lost look --model model --html nosuch/x.html "the fox"
+lost why-similar --model model --html nosuch/x.html "the fox" "a dog"
+
 # Stopped: exit code 8, and nothing left behind.
 mkfifo texts
 for signal in INT TERM; do
@@ -95,7 +106,7 @@ for signal in INT TERM; do
 done
 
 # On a terminal answers and progress do not share lines.
-if command -v script > /dev/null; then
+if there_is script "what is shown on a terminal"; then
     script -qec "'$heed' embed --model model --input long.txt" /dev/null > terminal < /dev/null || true
     output=$(cat terminal)
     expect '[[ $(grep -c "^{\"embedding\"" terminal) == 3 && $output != *"%"* ]]'

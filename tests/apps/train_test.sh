@@ -156,7 +156,10 @@ expect '[[ $status == 0 && $output == *accuracy* ]] && grep -q "\"metrics\":" me
 # A model that was pulled goes by its name, and the run stays with it whatever is pulled later.
 export HEED_CACHE=$folder/cache
 run train run.json output=hub model.from=owner/name
-expect '[[ $status == 4 ]] && said "heed pull owner/name" && [[ ! -e hub ]]'
+expect '[[ $status == 4 ]] && said "model.from (the folder of a model, or owner/name of one that was pulled): owner/name: there is no such folder" && said "heed pull owner/name" && [[ ! -e hub ]]'
+# A starter whose paths are not filled in.
+run train run.json output=hub model.from=path/to/model
+expect '[[ $status == 4 ]] && said "model.from (the folder of a model, or owner/name of one that was pulled): path/to/model: there is no such folder" && [[ ! -e hub ]]'
 mkdir -p cache/hub/owner--name/{refs,snapshots}
 cp -r start cache/hub/owner--name/snapshots/c0ffee
 echo '{"commit": "c0ffee", "files": ["config.json"]}' > cache/hub/owner--name/refs/main

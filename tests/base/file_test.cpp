@@ -136,7 +136,11 @@ TEST(ReplaceFile, ALinkIsReplacedAndItsTargetIsNot) {
 
 TEST(ReplaceFile, ImpossibleTargetsAreRefused) {
   TempFolder folder;
-  error_of(ErrorKind::not_found, [&] { replace_file(folder.path() / "absent/x", "text"); });
+  const auto lost = folder.path() / "absent/x";
+  EXPECT_EQ(error_of(ErrorKind::io, [&] { replace_file(lost, "text"); }),
+            lost.string() + ": there is no folder " + lost.parent_path().string() + " to write it to");
+  error_of(ErrorKind::io, [&] { replace_file(folder.write("file", "") / "below", "text"); });
+  fs::remove(folder.path() / "file");
   fs::create_directory(folder.path() / "directory");
   error_of(ErrorKind::io, [&] { replace_file(folder.path() / "directory", "text"); });
   error_of(ErrorKind::io, [] { replace_file("/dev/null", "text"); });

@@ -15,8 +15,9 @@ share=$work/prefix/share
 "$work/prefix/bin/heed" completion bash | cmp - "$share/bash-completion/completions/heed"
 "$work/prefix/bin/heed" completion zsh | cmp - "$share/zsh/site-functions/_heed"
 "$work/prefix/bin/heed" completion fish | cmp - "$share/fish/vendor_completions.d/heed.fish"
+# Users of the package need no JSON library.
 "$cmake" -S "$project/examples/installed_package" -B "$work/build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
-    -DCMAKE_PREFIX_PATH="$work/prefix"
+    -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON
 "$cmake" --build "$work/build"
 output=$("$work/build/uses_heed")
 echo "$output"
@@ -84,7 +85,7 @@ add_executable(alone $work/attention.cpp)
 target_link_libraries(alone PRIVATE heed::attention)
 END
 "$cmake" -S "$work/alone" -B "$work/alone/build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
-    -DCMAKE_PREFIX_PATH="$work/prefix" > /dev/null
+    -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON > /dev/null
 "$cmake" --build "$work/alone/build" > /dev/null
 "$work/alone/build/alone"
 if ldd "$work/alone/build/alone" | grep -E 'curl|crypto|onig'; then echo "attention alone links these"; exit 1; fi

@@ -112,7 +112,7 @@ TEST(PromptCache, PromptsOfABatchAreReadOnce) {
   }
   EXPECT_EQ(done, requests.size());
   EXPECT_GE(known, 10 * 400);
-  // Prompts but for what is shared, and at most 5 tokens of 3 rows each.
+  // Prompts without what is shared, and at most 5 tokens of 3 rows each.
   EXPECT_LE(backbone.tokens, prompt_tokens - known + std::ssize(requests) * 5 * 3);
 }
 
@@ -128,7 +128,7 @@ TEST(PromptCache, AConversationGoesOnWhereItWas) {
       const GenerateRequest request{.prompt = conversation, .options = options};
       const GenerateResult found = only_result(generator, request);
       ASSERT_EQ(exact(found), exact(alone(model, request))) << "turn " << turn;
-      // All that was said, but for the last token, which was never read.
+      // All that was said, without the last token, which was never read.
       EXPECT_EQ(found.known_tokens, turn == 0 ? 0 : std::ssize(conversation) - 30 - 1);
       const GenerateResult again = only_result(generator, request);
       EXPECT_EQ(exact(again), exact(found));

@@ -50,7 +50,7 @@ inline std::string has_encoder(const std::filesystem::path& folder) {
   return json_file(folder / "config.json").value("is_encoder_decoder", false) ? "has an encoder" : "";
 }
 
-// All that stand in one of the parents, but for hidden ones.
+// All that stand in one of the parents, except hidden ones.
 inline DecoderFolders decoder_folders(const std::vector<std::filesystem::path>& parents, const WhyNot& why_not) {
   namespace fs = std::filesystem;
   std::vector<fs::path> all;

@@ -7,6 +7,7 @@
 #include "generate/generate_case.h"
 #include "heed/base/file.h"
 #include "models/decoder_checks.h"
+#include "support/huggingface_weights.h"
 #include "support/shared_data.h"
 
 namespace heed {
@@ -25,23 +26,6 @@ std::vector<std::string> names() {
   return found;
 }
 
-// As the script makes them.
-Tensor weights_of(const std::string& name, const Shape& shape) {
-  std::uint32_t seed = 2166136261U;
-  for (const char byte : name) seed = (seed ^ static_cast<unsigned char>(byte)) * 16777619U;
-  const double size = shape.rank() > 1 ? 2 / std::sqrt(static_cast<double>(shape[shape.rank() - 1])) : 0.3;
-  const double middle = shape.rank() == 1 && name.ends_with("weight") ? 1 : 0;
-  std::vector<float> values;
-  for (std::int64_t i = 0; i < shape.count(); ++i) {
-    std::uint32_t x = seed + static_cast<std::uint32_t>(i) * 0x9E3779B9U;
-    x = (x ^ (x >> 16)) * 0x85EBCA6BU;
-    x = (x ^ (x >> 13)) * 0xC2B2AE35U;
-    x = (x ^ (x >> 16)) >> 8;
-    values.push_back(static_cast<float>(size * (static_cast<double>(x) / (1 << 23) - 1) + middle));
-  }
-  return Tensor::from(values, shape);
-}
-
 class HuggingFaceValues : public testing::TestWithParam<std::string> {
  protected:
   HuggingFaceValues()
@@ -49,9 +33,7 @@ class HuggingFaceValues : public testing::TestWithParam<std::string> {
     ModelConfig config = parse_model_config(expected_["config"], "config.json");
     const HeadKind head = head_of(config, "config.json");
     model_.emplace(std::move(config), head);
-    for (PublishedTensor& tensor : published_tensors(*model_)) {
-      tensor.values.copy_from(tensor.arranged(weights_of(tensor.name, tensor.shape())));
-    }
+    test::set_huggingface_weights(*model_);
   }
 
   Tensor ids() const {
@@ -122,7 +104,7 @@ TEST_P(HuggingFaceValues, LossAndGradients) {
     ASSERT_TRUE(each.parameter->grad().defined()) << each.name;
     each.parameter->copy_from(each.parameter->grad());
   }
-  // Where a gradient is 0 but for rounding (biases of keys), rounding is what both have.
+  // Where a gradient is 0 apart from rounding (biases of keys), rounding is what both have.
   double floor = 0;
   for (const Json& each : expected_["gradients"]) floor = std::max(floor, 1e-2 * each[0].get<double>());
   std::size_t compared = 0;

@@ -126,7 +126,7 @@ TEST(Errata, E31_TheOutputIsHeadsTimesValueWidth) {
     return attend({.q = q, .k = k, .v = values, .queries = {kTokens}, .keys = {kTokens}});
   };
   EXPECT_EQ(run(v).shape(), Shape({kTokens, 3, 5}));
-  // But for the softmax a head is linear.
+  // Apart from the softmax a head is linear.
   EXPECT_LT(difference(run(add(v, w)), add(run(v), run(w))), kEqual);
   // The number of layers does not widen it.
   const BlockConfig block{.hidden_size = kWidth, .attention = {.heads = kHeads}};

@@ -4,15 +4,21 @@
 
 #include <cmath>
 
+#include "heed/base/file.h"
+#include "heed/base/join.h"
 #include "heed/engine/load.h"
 #include "heed/models/load.h"
 #include "heed/tasks/run_task.h"
 #include "support/error_of.h"
+#include "support/huggingface_weights.h"
 #include "support/random_model.h"
+#include "support/shared_data.h"
 #include "support/temp_folder.h"
 
 namespace heed {
 namespace {
+
+namespace fs = std::filesystem;
 
 class ZeroShotTest : public testing::Test {
  protected:
@@ -80,6 +86,46 @@ TEST_F(ZeroShotTest, OfALongTextTheEndIsCutOffAndNotTheHypothesis) {
   const auto found = zero_shot(model, {text}, {"fox", "bee"})[0];
   EXPECT_NE(found[0].score, found[1].score);
 }
+
+// What its pipeline answers, as tools/huggingface_zero_shot.py wrote it down.
+class RecordedZeroShot : public testing::TestWithParam<std::size_t> {
+ protected:
+  RecordedZeroShot() {
+    const fs::path file = test::tests_folder() / "tasks/zero_shot_values.json";
+    values_ = parse_json(read_file(file, 1 << 20), file.string());
+    Model model(parse_model_config(recorded().at("config"), "config.json"), HeadKind::sequence_classification);
+    test::set_huggingface_weights(model);
+    save_model(model, folder_.path());
+    folder_.write("vocab.txt", join(values_.at("vocabulary").get<std::vector<std::string>>(), "\n"));
+  }
+  const Json& recorded() const { return values_.at("models").at(GetParam()); }
+  Json values_;
+  test::TempFolder folder_;
+};
+
+TEST_P(RecordedZeroShot, AnswersAsThePipelineOfHuggingFace) {
+  const LoadedModel model = load(folder_.path());
+  const auto texts = values_.at("texts").get<std::vector<std::string>>();
+  ASSERT_EQ(recorded().at("cases").size(), 4u);
+  for (const Json& given : recorded()["cases"]) {
+    const Json& wanted = given.at("options");
+    ZeroShotOptions options;
+    options.multi_label = wanted.value("multi_label", options.multi_label);
+    options.hypothesis = wanted.value("hypothesis_template", options.hypothesis);
+    const Json labels = wanted.value("candidate_labels", values_.at("labels"));
+    const auto found = zero_shot(model, texts, labels.get<std::vector<std::string>>(), options);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const Json& expected = given.at("answers").at(i);
+      ASSERT_EQ(found[i].size(), expected.at("labels").size());
+      for (std::size_t k = 0; k < found[i].size(); ++k) {
+        EXPECT_EQ(found[i][k].label, expected["labels"][k]) << wanted << " " << i;
+        EXPECT_NEAR(found[i][k].score, expected["scores"][k].get<double>(), 1e-5) << wanted << " " << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, RecordedZeroShot, testing::Values(0, 1));
 
 TEST_F(ZeroShotTest, RefusesWhatItCannotDo) {
   const LoadedModel model = load(folder_.path());

@@ -4,9 +4,12 @@
 
 #include <bit>
 
+#include "heed/base/file.h"
+#include "heed/base/json.h"
 #include "heed/text/charsmap.h"
 #include "heed/text/load_tokenizer.h"
 #include "support/error_of.h"
+#include "support/shared_data.h"
 #include "support/temp_folder.h"
 
 namespace heed::text {
@@ -145,6 +148,19 @@ TEST(SentencePiece, AlbertCutsWordsAsItsPublishedTokenizer) {
   using Tokens = std::vector<std::string>;
   EXPECT_EQ(tokens("Well-known "), (Tokens{"[CLS]", "▁well", "-", "known", "[SEP]"}));
   EXPECT_EQ(tokens("7, ``É''"), (Tokens{"[CLS]", "▁7", ",", "▁", "\"", "e", "\"", "[SEP]"}));
+}
+
+// The ids of the tokenizer.json that HuggingFace's converter makes of the spiece.model, in the form that ALBERT's
+// authors published: tools/compare_tokenizers/pieces.py recorded them.
+TEST(SentencePiece, AlbertGivesTheIdsOfItsTokenizerJson) {
+  const auto folder = test::tests_folder() / "text/albert";
+  const Json recorded = parse_json(read_file(folder / "texts.json", 1 << 20), "texts.json");
+  const Tokenizer tokenizer = load_tokenizer(folder);
+  ASSERT_GT(recorded.at("texts").size(), 100u);
+  for (const Json& each : recorded["texts"]) {
+    const auto text = each.at(0).get<std::string>();
+    EXPECT_EQ(tokenizer.encode(text).ids, each.at(1).get<std::vector<std::int32_t>>()) << text;
+  }
 }
 
 // CamemBERT's ids are not the places of its pieces; which families have such rules is not to be guessed.

@@ -107,7 +107,7 @@ TEST(Tokenizer, TruncatesIntoWindows) {
   tokenizer.set_truncation(Truncation{.max_length = 7});
   encoding = tokenizer.encode("a b c d", "e f g");
   EXPECT_EQ(encoding.ids, ids({1, 3, 4, 2, 7, 8, 2}));
-  // Every window of the one with every window of the other, but for the pair above.
+  // Every window of the one with every window of the other, except the pair above.
   ASSERT_EQ(encoding.overflowing.size(), 3u);
   EXPECT_EQ(encoding.overflowing[0].ids, ids({1, 5, 6, 2, 7, 8, 2}));
   EXPECT_EQ(encoding.overflowing[1].ids, ids({1, 5, 6, 2, 9, 2}));

@@ -368,6 +368,7 @@ TEST_F(TrainerTest, ALossThatIsNotFiniteStopsBeforeAnythingIsSaved) {
         events);
   });
   EXPECT_NE(message.find("is not finite"), std::string::npos) << message;
+  EXPECT_EQ(message.find("-nan"), std::string::npos) << message;
   EXPECT_NE(message.find("step "), std::string::npos) << message;
   EXPECT_FALSE(fs::exists(folder_.path() / "nan" / "model.safetensors"));
 }

@@ -1,4 +1,4 @@
-// Drives the pages that pages_test.sh made: hover, keys, clicks, word merging, long texts, no request but for the file.
+// Drives the pages that pages_test.sh made: hover, keys, clicks, word merging, long texts, no request except for the file.
 // Screenshots stay in the work folder.
 const assert = require("node:assert/strict");
 const fs = require("node:fs");

@@ -7,6 +7,9 @@ make DIR TEXT_FILE...   where transformers, tokenizers and sentencepiece are ins
                           converter      convert_slow_tokenizer's class for the kind
                           transformers   AutoTokenizer's class for the kind, from the same folder
                           sentencepiece  the model itself, after what the tokenizer in Python did to a text
+record DIR TEXT_FILE... writes DIR/texts.json: ids of some of the texts by the tokenizer.json that the converter makes of
+                        ALBERT's spiece.model there, in the form that is published: signs are no added tokens, and white
+                        space splits. tests/text/albert was made so, of a model with 700 pieces and no normalization
 compare DIR HEED        counts the texts for which `HEED tokenize` gives other ids, and prints the first few
 """
 import json
@@ -16,7 +19,7 @@ import subprocess
 import sys
 import unicodedata
 
-TEXTS, LINES = 2_000, 40_000
+TEXTS, LINES, RECORDED = 2_000, 40_000, 160
 SPELLED = r"<[^ ]+>|\[[A-Z]+\]"
 SETTINGS = {
     "albert": dict(pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]", "[MASK]"],
@@ -104,6 +107,25 @@ def make(folder, files):
                                       "sentencepiece": sentencepiece_ids(kind, processor, text)}) + "\n")
 
 
+def record(folder, files):
+    import tokenizers
+    import transformers
+    import transformers.convert_slow_tokenizer as converters
+    file = str(pathlib.Path(folder, "spiece.model"))
+    proto = converters.import_protobuf().ModelProto()
+    proto.ParseFromString(pathlib.Path(file).read_bytes())
+    converted = converters.AlbertConverter(Original("albert", file, [each.piece for each in proto.pieces])).converted()
+    published = json.loads(converted.to_str())
+    published["added_tokens"] = [token for token in published["added_tokens"] if token["special"]]
+    published["pre_tokenizer"] = {"type": "Sequence",
+                                  "pretokenizers": [{"type": "WhitespaceSplit"}, published["pre_tokenizer"]]}
+    published = tokenizers.Tokenizer.from_str(json.dumps(published))
+    texts = [text for text in some_texts(files)[1] if not re.search(SPELLED, text)]
+    rows = [json.dumps([text, published.encode(text).ids]) for text in texts[:30] + texts[30::len(texts) // RECORDED]]
+    pathlib.Path(folder, "texts.json").write_text(
+        '{"source": "transformers %s",\n "texts": [\n%s]}\n' % (transformers.__version__, ",\n".join(rows)))
+
+
 def compare(folder, heed):
     for kind in SETTINGS:
         place = pathlib.Path(folder, kind)
@@ -123,6 +145,7 @@ def compare(folder, heed):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 4 or sys.argv[1] not in ("make", "compare"):
+    commands = {"make": make, "record": record, "compare": lambda folder, rest: compare(folder, *rest)}
+    if len(sys.argv) < 4 or sys.argv[1] not in commands:
         sys.exit(__doc__)
-    (make if sys.argv[1] == "make" else lambda folder, rest: compare(folder, *rest))(sys.argv[2], sys.argv[3:])
+    commands[sys.argv[1]](sys.argv[2], sys.argv[3:])

@@ -22,11 +22,19 @@ namespace fs = std::filesystem;
 // Names of AtomicFile's temporary files: .heed-<process>-<number>.tmp
 constexpr std::string_view kTemporaryPrefix = ".heed-", kTemporarySuffix = ".tmp";
 
+bool is_absent(int code) {
+  return code == ENOENT || code == ENOTDIR;
+}
+
 // `code` is what errno was right after the failing call.
-[[noreturn]] void fail_system(const fs::path& path, std::string_view action, int code) {
-  const bool absent = code == ENOENT || code == ENOTDIR;
-  fail(absent ? ErrorKind::not_found : ErrorKind::io, path.string(), ": cannot ", action, ": ",
-       std::generic_category().message(code));
+[[noreturn]] void fail_system(ErrorKind kind, const fs::path& path, std::string_view action, int code) {
+  fail(kind, path.string(), ": cannot ", action, ": ", std::generic_category().message(code));
+}
+[[noreturn]] void fail_to_read(const fs::path& path, std::string_view action, int code) {
+  fail_system(is_absent(code) ? ErrorKind::not_found : ErrorKind::io, path, action, code);
+}
+[[noreturn]] void fail_to_write(const fs::path& path, std::string_view action, int code) {
+  fail_system(ErrorKind::io, path, action, code);
 }
 
 void check_path(const fs::path& path) {
@@ -72,9 +80,9 @@ OpenFile open_regular(const fs::path& path) {
   check_path(path);
   // Non-blocking: opening a pipe must not wait for its writer.
   OpenFile file{Descriptor(open_retrying(path, O_RDONLY | O_NONBLOCK)), 0};
-  if (file.descriptor.get() < 0) fail_system(path, "open", errno);
+  if (file.descriptor.get() < 0) fail_to_read(path, "open", errno);
   struct stat status;
-  if (::fstat(file.descriptor.get(), &status) != 0) fail_system(path, "inspect", errno);
+  if (::fstat(file.descriptor.get(), &status) != 0) fail_to_read(path, "inspect", errno);
   HEED_CHECK_AS(io, S_ISREG(status.st_mode), path.string(), ": is ", kind_name(status.st_mode),
                 ", expected a regular file");
   file.size = static_cast<std::uint64_t>(status.st_size);
@@ -104,7 +112,7 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
   size_ = checked_cast<std::size_t>(file.size, path.string(), ErrorKind::io);
   if (size_ == 0) return;  // mmap refuses a length of 0
   void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
-  if (mapped == MAP_FAILED) fail_system(path, "map", errno);
+  if (mapped == MAP_FAILED) fail_to_read(path, "map", errno);
   data_ = static_cast<const std::byte*>(mapped);
 }
 
@@ -136,7 +144,7 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) {
     if (used == text.size()) text.resize(2 * text.size());
     const ssize_t got = ::read(file.descriptor.get(), text.data() + used, text.size() - used);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_system(path, "read", errno);
+    if (got < 0) fail_to_read(path, "read", errno);
     if (got == 0) break;
     used += static_cast<std::size_t>(got);
     check_size(used);
@@ -161,12 +169,14 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   if (descriptor_ < 0) {
     const int code = errno;
     temporary_.clear();
-    fail_system(path_, "create a temporary file beside it", code);
+    HEED_CHECK_AS(io, !is_absent(code), path_.string(), ": there is no folder ", folder_of(path_).string(),
+                  " to write it to");
+    fail_to_write(path_, "create a temporary file beside it", code);
   }
   if (replaces && ::fchmod(descriptor_, status.st_mode & 0777) != 0) {
     const int code = errno;
     abandon();
-    fail_system(path_, "keep its permissions", code);
+    fail_to_write(path_, "keep its permissions", code);
   }
 }
 
@@ -203,7 +213,7 @@ void AtomicFile::put(std::span<const std::byte> bytes) {
     if (written < 0) {
       const int code = errno;
       abandon();
-      fail_system(path_, "write", code);
+      fail_to_write(path_, "write", code);
     }
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
@@ -215,7 +225,7 @@ void AtomicFile::commit() {
     if (result == 0) return;
     const int code = errno;
     abandon();
-    fail_system(path_, action, code);
+    fail_to_write(path_, action, code);
   };
   check(sync_retrying(descriptor_), "synchronise");
   // Linux closes the descriptor even when close() reports an error.
@@ -225,7 +235,7 @@ void AtomicFile::commit() {
   const Descriptor folder(open_retrying(folder_of(path_), O_RDONLY | O_DIRECTORY));
   // Some file systems have nothing to synchronise for a folder and say EINVAL.
   if (folder.get() < 0 || (sync_retrying(folder.get()) != 0 && errno != EINVAL)) {
-    fail_system(folder_of(path_), "synchronise the folder", errno);
+    fail_to_write(folder_of(path_), "synchronise the folder", errno);
   }
 }
 

@@ -1,7 +1,8 @@
 // Files: mapped for reading, read whole, and replaced so that a reader or a crash never sees half a file.
 //
-// Errors name the path and the system's reason: not_found when nothing is there, io for everything else. Only regular
-// files are read or replaced; folders, devices and pipes are refused.
+// Errors name the path and the system's reason: not_found when there is nothing to read, io for everything else, such
+// as an output whose folder is not there. Only regular files are read or replaced; folders, devices and pipes are
+// refused.
 #pragma once
 
 #include <cstddef>

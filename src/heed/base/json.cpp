@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <unordered_set>
 #include <utility>
 
@@ -173,6 +174,9 @@ std::int64_t detail::json_signed(const Json& value, std::int64_t low, std::int64
   const bool fits = value.is_number_unsigned() ? unsigned_fits
                                                : value.is_number_integer() && value.get<std::int64_t>() >= low &&
                                                      value.get<std::int64_t>() <= high;
+  using Limits = std::numeric_limits<std::int64_t>;  // of which nobody wants to read
+  HEED_CHECK_AS(bad_format, fits || low > Limits::min() || high < Limits::max(), context, ": ", field, " is ",
+                json_kind(value), ", expected an integer");
   HEED_CHECK_AS(bad_format, fits, context, ": ", field, " is ", json_kind(value), ", expected an integer from ", low,
                 " to ", high);
   return value.get<std::int64_t>();

@@ -1,5 +1,5 @@
 // JSON as text: the rules that schemas are built from. Spaces: at most one, after a comma and after a colon. Characters
-// of strings are written as themselves, but for those that JSON wants escaped: \" \\ \b \f \n \r \t, and \u00XX for
+// of strings are written as themselves, except those that JSON wants escaped: \" \\ \b \f \n \r \t, and \u00XX for
 // other control characters. So a text has few spellings, and none that goes on for ever.
 #pragma once
 

@@ -36,7 +36,7 @@ struct FileCheck {
   std::map<std::size_t, std::size_t> lengths{};  // how many rows have a length
   std::size_t too_long = 0;
   Findings empty{};                       // rows with nothing to see
-  Findings duplicates{};                  // rows that came before, but for case and spaces
+  Findings duplicates{};                  // rows that came before, apart from case and spaces
   Findings contradictions{};              // those of them that have other labels (or another score, or other answers)
   std::vector<std::string> new_labels{};  // that the first file does not have
 

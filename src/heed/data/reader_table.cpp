@@ -12,12 +12,12 @@ class TableReader : public FileReader {
     if (rows_.width() == 0) return;
     const Columns& columns = source.columns;
     const bool text = source.needs.contains(RowField::text);
-    text_ = find(columns.text, {source.header ? "text" : "0"}, RowField::text, false);
-    pair_ = find(columns.pair, {"text_pair"}, RowField::pair, text);
-    label_ = find(columns.label, {"label"}, RowField::labels, true);
-    score_ = find(columns.score, {"score"}, RowField::score, text);
-    file_name_ = find(columns.files, {"file", "image", "audio"}, RowField::files, false);
-    id_ = find_column(columns.id, {"id"}, false);
+    text_ = find("data.text, --text", columns.text, {source.header ? "text" : "0"}, RowField::text, false);
+    pair_ = find("data.pair, --pair", columns.pair, {"text_pair"}, RowField::pair, text);
+    label_ = find("data.label, --label", columns.label, {"label"}, RowField::labels, true);
+    score_ = find("data.score, --score", columns.score, {"score"}, RowField::score, text);
+    file_name_ = find("--files", columns.files, {"file", "image", "audio"}, RowField::files, false);
+    id_ = find_column("columns.id", columns.id, {"id"}, false);
   }
 
   void seek(std::uint64_t position) override { rows_.seek(position); }
@@ -40,21 +40,21 @@ class TableReader : public FileReader {
   }
 
  private:
-  // Where a field is; `taken` if the table has it even when it is not needed.
-  std::optional<std::size_t> find(const std::string& column, const std::vector<std::string>& usual, RowField field,
-                                  bool taken) const {
+  // Where a field is, whose column `setting` names; `taken` if the table has it even when it is not needed.
+  std::optional<std::size_t> find(const std::string& setting, const std::string& column,
+                                  const std::vector<std::string>& usual, RowField field, bool taken) const {
     const bool needed = source_.needs.contains(field);
     if (column.empty() && !needed && !taken) return {};
-    return find_column(column, usual, needed);
+    return find_column(setting, column, usual, needed);
   }
 
-  std::optional<std::size_t> find_column(const std::string& column, const std::vector<std::string>& usual,
-                                         bool needed) const {
+  std::optional<std::size_t> find_column(const std::string& setting, const std::string& column,
+                                         const std::vector<std::string>& usual, bool needed) const {
     for (const std::string& wanted : column.empty() ? usual : std::vector{column}) {
       if (const auto found = rows_.column(wanted)) return found;
     }
     if (column.empty() && !needed) return {};
-    rows_.fail_without(column.empty() ? usual[0] : column, "set the column to a name or a number from 0");
+    rows_.fail_without(column.empty() ? usual[0] : column, "set " + setting + ", to a name or a number from 0");
   }
 
   const DataSource source_;

@@ -90,7 +90,8 @@ void TableRows::fail_without(const std::string& wanted, const std::string& advic
   const bool other = width_ == 1 && first_line().find_first_of(",;\t|") != std::string_view::npos;
   fail(ErrorKind::invalid_argument, file_.name(), ": has no column \"", wanted, "\" among its ", width_,
        names_.empty() ? "" : ": ", join(names_, ", "), "; ", advice,
-       other ? ", or the separator of columns (data.separator, --separator)" : "");
+       other ? ", or the separator of columns (data.separator, --separator)" : "",
+       names_.empty() ? "" : "; if the first row is no header: data.header=false, --no-header");
 }
 
 bool TableRows::next(TableRow& row) {

@@ -153,7 +153,7 @@ void Generator::join(Live& live) {
   live.result.known_tokens = live.fed;
 }
 
-// What each request feeds. Those that join share the chunk, first come, first served, but for those that wait.
+// What each request feeds. Those that join share the chunk, first come, first served, except those that wait.
 std::vector<Generator::Part> Generator::plan() {
   std::vector<Part> parts;
   std::int64_t room = options_.prompt_chunk, begin = 0;

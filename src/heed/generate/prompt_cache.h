@@ -19,7 +19,7 @@ class PromptCache {
   // least recently are dropped.
   PromptCache(DecodeState empty, std::int64_t most_bytes);
 
-  // How many of the prompt's first tokens are known, but for its last one: that one is read for its scores.
+  // How many of the prompt's first tokens are known, without its last one: that one is read for its scores.
   std::int64_t known(std::span<const TokenId> prompt) const { return find(prompt).length; }
   // Adds a sequence to the state that begins with those; returns how many.
   std::int64_t join(std::span<const TokenId> prompt, DecodeState& state);

@@ -1,6 +1,6 @@
 // A model folder as HuggingFace lays it out: config.json, weights, generation_config.json, and for embedding models the
 // files of sentence-transformers. Or an adapter of PEFT: adapter_config.json beside no weights but its own, which names
-// the model it changes; all else is that model's, but for files that the adapter's folder has too. Reading here is
+// the model it changes; all else is that model's, except files that the adapter's folder has too. Reading here is
 // reading JSON; what the fields mean to a model is models/'s business.
 #pragma once
 

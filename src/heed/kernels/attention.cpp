@@ -150,7 +150,7 @@ class ForwardWorker {
       if (to_.summary.entropy) {
         to_.summary.entropy[index] = inverse == 0 ? T{0} : logs[i] - kLn2<T> * rows_.weighted[r] * inverse;
       }
-      // 2^(maximum - maximum) / sum, but for the rounding of the maximum.
+      // 2^(maximum - maximum) / sum, apart from the rounding of the maximum.
       if (to_.summary.maximum) to_.summary.maximum[index] = std::min(inverse, T{1});
       if (to_.summary.top_k > 0) finish_links(to_.summary, links_.data()[r], rows_.block[r], inverse, index);
     }

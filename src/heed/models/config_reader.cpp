@@ -30,7 +30,7 @@ constexpr std::initializer_list<const char*> kHarmless = {
     // How and where the same sums are done, and what else could be made of the file.
     "device", "export_model_type", "_flash_attn_2_enabled", "is_gpu", "memory_efficient_attention", "reference_compile",
     "unpad_inputs", "use_flash_attention", "use_flash_attn", "use_memory_efficient_attention",
-    // A vector may be cut there; whoever wants less of it does so.
+    // A vector may be cut there; the caller cuts it where less is wanted.
     "is_matryoshka", "matryoshka_dimensions",
     // Code that its authors publish beside the model. Without leave to run it, HuggingFace too uses its own class for a
     // model_type that it knows.

@@ -11,7 +11,7 @@ namespace {
 
 using kernels::Binary;
 
-// Whether `shape` is the trailing axes of `whole` but for leading ones of size 1: a row stretched over the rows.
+// Whether `shape` is the trailing axes of `whole`, apart from leading ones of size 1: a row stretched over the rows.
 bool is_stretched_row(const Shape& shape, const Shape& whole) {
   int axis = 0;
   while (axis < shape.rank() && shape[axis] == 1) ++axis;

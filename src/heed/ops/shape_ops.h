@@ -17,7 +17,7 @@ Tensor transpose(const Tensor& x, int axis_a, int axis_b);
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end);
 // Consecutive slices of the given sizes, which must add up to the axis.
 std::vector<Tensor> split(const Tensor& x, int axis, std::span<const std::int64_t> sizes);
-// Inputs of equal type and shape but for `axis`, one after the other.
+// Inputs of equal type, and of equal shape except along `axis`, one after the other.
 Tensor concat(std::span<const Tensor> parts, int axis);
 // Itself if its bytes are in row-major order, else a copy that is.
 Tensor contiguous(const Tensor& x);

@@ -1,10 +1,9 @@
 #include "heed/tasks/evaluate.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 
+#include "heed/base/unsigned_nan.h"
 #include "heed/data/batch_plan.h"
 #include "heed/tensor/autograd.h"
 
@@ -35,10 +34,7 @@ class HeadScores {
     const double loss = loss_ / std::max(count_, 1.0);
     Evaluation evaluation = task_.metrics(compared_, loss);
     evaluation.metrics["loss"] = loss;
-    // What divides zero by zero has a sign by the processor's whim; people are to read "nan".
-    for (auto& [name, value] : evaluation.metrics) {
-      if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
-    }
+    for (auto& [name, value] : evaluation.metrics) value = unsigned_nan(value);
     return evaluation;
   }
 

@@ -256,7 +256,7 @@ class LmRun : public TokenRun {
     return learns ? samples_of(std::move(tokens)) : std::vector<std::vector<text::Encoding>>();
   }
 
-  // The tokens with any byte of the answer, but for white space after the token that ends it.
+  // The tokens with any byte of the answer, except white space after the token that ends it.
   void mark_answer(text::Encoding& tokens, const AnsweredText& given, std::size_t first, std::size_t last) const {
     std::size_t end_of_turn = tokens.size();
     for (std::size_t t = 0; t < tokens.size(); ++t) {

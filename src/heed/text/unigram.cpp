@@ -23,7 +23,7 @@ double power_of_ten(int exponent) {
 
 // The score as HuggingFace reads it from a tokenizer.json: its digits as one integer, then times or by a power of ten.
 // That rounds twice and may miss the nearest double, which decides between two ways to cut a word that are equally
-// good but for rounding.
+// good apart from rounding.
 double as_huggingface_reads(double score) {
   if (score == 0 || !std::isfinite(score)) return score;
   constexpr int kMaxExponent = 308;

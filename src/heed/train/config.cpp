@@ -266,9 +266,16 @@ TrainConfig read_train_config(const std::filesystem::path& file, std::span<const
 }
 
 TrainConfig with_found_models(TrainConfig config) {
-  for (std::string* from : {&config.model.from, &config.tokenizer.from}) {
-    if (!from->empty()) *from = find_model(*from).string();
-  }
+  const auto find = [](std::string& from, std::string_view field) {
+    if (from.empty()) return;
+    try {
+      from = find_model(from).string();
+    } catch (const Error& error) {
+      fail(error.kind(), field, " (the folder of a model, or owner/name of one that was pulled): ", error.what());
+    }
+  };
+  find(config.model.from, "model.from");
+  find(config.tokenizer.from, "tokenizer.from");
   return config;
 }
 

@@ -5,6 +5,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "heed/base/unsigned_nan.h"
 #include "heed/ops/elementwise.h"
 #include "heed/tensor/autograd.h"
 #include "heed/train/final_weights.h"
@@ -89,8 +90,9 @@ void Trainer::check_finite(const StepReport& report) const {
     where = "the gradient of " + each.name;
     break;
   }
-  fail(ErrorKind::invalid_argument, "[train] step ", report.step, ": ", where, " is not finite (loss ", report.loss,
-       ", norm of the gradient ", report.gradient_norm, "); nothing of this step was saved. ",
+  fail(ErrorKind::invalid_argument, "[train] step ", report.step, ": ", where, " is not finite (loss ",
+       unsigned_nan(report.loss), ", norm of the gradient ", unsigned_nan(report.gradient_norm),
+       "); nothing of this step was saved. ",
        "A lower optimizer.learning_rate or a longer schedule.warmup often helps; --resume goes on from the last ",
        "checkpoint.");
 }
