@@ -47,7 +47,10 @@ void write_texts(const TrainConfig& config, const fs::path& path) {
     for (Row row; reader->next(row);) {
       StopScope::current().check("[train]");
       std::string text = row.text;
-      for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
+      for (const auto* list : {&row.words, &row.items}) {
+        for (const std::string& word : *list) (text += text.empty() ? "" : " ") += word;
+      }
+      for (const std::string& further : row.texts) text += "\n" + further;
       if (row.pair) text += "\n" + *row.pair;
       if (!row.messages.empty()) {
         for (const std::string& said : conversation_texts(row.messages)) text += "\n" + said;
