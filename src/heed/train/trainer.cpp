@@ -29,10 +29,6 @@ void update_average(Tensor& average, const Tensor& parameter, double decay) {
 
 }  // namespace
 
-bool higher_is_better(std::string_view metric) {
-  return metric != "loss" && metric != "perplexity";
-}
-
 StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
   StepReport report{.step = step_ + 1, .steps = total_steps_, .epoch = epoch_};
   std::vector<Batch> parts;
@@ -133,7 +129,7 @@ void Trainer::evaluate_dev() {
   EvaluationReport report = evaluate(*dev_, "dev");
   const double value = criterion(report);
   BestModel best = best_;
-  const bool kept = best.judge(value, higher_is_better(criterion_name(0)), step_);
+  const bool kept = best.judge(value, heads_[0].plan.task->higher_is_better(criterion_name(0)), step_);
   report.best = kept && best.score;
   if (kept) save_best();
   Json line = Json::object();

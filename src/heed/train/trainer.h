@@ -50,9 +50,6 @@ class TrainEvents {
   virtual void saved(const std::string& /*file*/) {}
 };
 
-// All metrics but loss and perplexity.
-bool higher_is_better(std::string_view metric);
-
 class Trainer {
  public:
   // Prepares everything (train/output_folder.h). RunStart::resume goes on from the newest checkpoint of config.output.

@@ -9,6 +9,7 @@
 #include "heed/base/join.h"
 #include "heed/base/parallel.h"
 #include "heed/io/model_folder.h"
+#include "heed/models/adapter_save.h"
 #include "heed/models/load.h"
 #include "heed/tasks/data_notes.h"
 #include "heed/train/dev_split.h"
@@ -39,10 +40,9 @@ std::optional<SentenceEmbedding> starting_embedding(const TrainConfig& config) {
   return SentenceEmbedding{.pooling = settings->pooling};
 }
 
-// A language model's output that its folder brought: low-rank additions leave it as it is.
-bool has_own_output(const TrainConfig& config, const Model& model) {
-  return !config.model.from.empty() && model.head() == HeadKind::causal_lm &&
-         head_of(model.config(), config.model.from) == HeadKind::causal_lm;
+// Whether low-rank additions leave the head as it is, since the folder brought it.
+bool keeps_head(const TrainConfig& config, const Task& task, const Model& model) {
+  return task.keeps_head && !config.model.from.empty() && head_of(model.config(), config.model.from) == model.head();
 }
 
 Decay decay_named(const std::string& name) {
@@ -143,8 +143,7 @@ void Trainer::prepare_data() {
 void Trainer::tell_about_data() {
   const auto tell = [&](Dataset* data, const char* name) {
     if (!data) return;
-    const bool correlates =
-        std::ranges::any_of(tasks_, [](const auto& task) { return task->main_metric() == "spearman"; });
+    const bool correlates = std::ranges::any_of(tasks_, [](const auto& task) { return task->correlates(); });
     HEED_CHECK_AS(bad_format, data->rows() > 1 || !correlates, "[train] ", name,
                   " has one row; a correlation of scores needs two");
     for (const std::string& note : data_notes(*data, tasks_, name, "training")) events_.note(note);
@@ -221,7 +220,7 @@ void Trainer::prepare_weights() {
   weights_ = all;
   if (config_.lora.rank > 0) {
     lora_ = std::make_unique<Lora>(all, config_.lora.rank, config_.lora.alpha, config_.lora.targets, seed(),
-                                   !has_own_output(config_, main_model()));
+                                   !keeps_head(config_, *heads_[0].plan.task, main_model()));
     if (!config_.lora.merge) check_adapter();
     std::ranges::move(lora_->parameters(), std::back_inserter(weights_));
   }
@@ -234,8 +233,8 @@ void Trainer::prepare_weights() {
 void Trainer::check_adapter() const {
   HEED_CHECK(!ModelFolder(config_.model.from).is_adapter(), config_.model.from,
              ": is an adapter itself; lora.merge=false needs a whole model to start from");
-  HEED_CHECK(main_model().head() != HeadKind::masked_lm, "[train] lora.merge=false does not go with the task ",
-             config_.task, ", whose head PEFT could not name");
+  HEED_CHECK(adapter_holds(main_model().head()), "[train] lora.merge=false does not go with the task ", config_.task,
+             ", whose head PEFT could not name");
 }
 
 // What the config leaves open, before anything goes by it; a resumed run finds it chosen.
