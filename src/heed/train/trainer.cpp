@@ -50,7 +50,9 @@ StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
     for (std::size_t head = 0; head < tasks_.size(); ++head) {
       if (counts[head] == 0) continue;
       HeadBatch part{.batch = parts[i], .head = head, .training = true};
-      part.logits = tasks_[head]->forward(*heads_[head].model, part, hidden, context.child("task", head));
+      const Model& model = *heads_[head].model;
+      part.logits = tasks_[head]->forward(model, part, hidden, context.child("task", head));
+      report.operations += heads_[head].passes * model.head_operations(part.logits.size(0));
       const Tensor loss = scale(tasks_[head]->loss(part), heads_[head].plan.weight / counts[head]);
       total = total.defined() ? add(total, loss) : loss;
     }

@@ -58,6 +58,20 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainConfig& config, std::vector
                    {.beta1 = o.beta1, .beta2 = o.beta2, .epsilon = o.epsilon, .decoupled = o.name == "adamw"});
 }
 
+// What a step costs of a head, in forward passes. Its weights are those of the words if it has none of its own.
+double passes_of_head(Model& model) {
+  bool has_own = false, trains_own = false, trains_below = false;
+  for (const PlacedParameter& each : placed_parameters(model)) {
+    const bool of_head = each.place.part == ParameterPlace::Part::head;
+    if (!of_head) trains_below = trains_below || each.parameter->requires_grad();
+    if (!of_head || !each.is_weight) continue;
+    has_own = true;
+    trains_own = trains_own || each.parameter->requires_grad();
+  }
+  const bool trained = has_own ? trains_own : model.backbone()->words().weight.parameter().requires_grad();
+  return 1 + (trained ? 1 : 0) + (trains_below ? 1 : 0);
+}
+
 }  // namespace
 
 Trainer::Trainer(TrainConfig config, TrainEvents& events, RunStart start)
@@ -269,6 +283,7 @@ void Trainer::prepare_optimizer() {
     for (const PlacedParameter& each : trained_) averages_.push_back(each.parameter->detach().detached_clone());
   }
   passes_ = passes_of_step();
+  for (HeadRun& head : heads_) head.passes = passes_of_head(*head.model);
   steps_of_first_epoch_ = steps_of_epoch(0);
   for (std::int64_t epoch = 0; epoch < config_.epochs; ++epoch) total_steps_ += steps_of_epoch(epoch);
   if (config_.max_steps > 0) total_steps_ = std::min(total_steps_, config_.max_steps);
