@@ -48,9 +48,7 @@ void TrainGpt2Run::run() {
 }
 
 double TrainGpt2Run::flops() const {
-  const ModelInfo& info = model_->info();
-  const auto logits = static_cast<double>(rows_.count() * info.hidden_size * info.vocab_size);
-  return 3 * (model_->backbone()->operations(ids_.offsets) + 2 * logits);
+  return 3 * (model_->backbone()->operations(ids_.offsets) + model_->head_operations(rows_.count()));
 }
 
 }  // namespace heed::bench

@@ -12,6 +12,7 @@ export class LookData {
   constructor(json) {
     Object.assign(this, json);
     this.count = this.tokens.length;
+    this.keys = this.count + (this.memory ?? 0);  // a memory's come before those of the text, and are not shown
     this.tokenUnits = this.tokens.map((text, first) => ({ text, first, count: 1, special: this.special[first] === 1 }));
     this.wordUnits = this.words.map(([first, count, text]) => ({ text, first, count, special: this.special[first] === 1 }));
     this.wordOf = new Uint32Array(this.count);

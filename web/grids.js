@@ -81,7 +81,7 @@ export class ModelView {
 export class EntropyView {
   constructor(app, stage) {
     this.app = app;
-    const { data } = app, most = Math.log2(data.count) || 1;
+    const { data } = app, most = Math.log2(data.keys) || 1;
     this.cells = grid(app, stage, (layer, head) => {
       const bits = data.entropy[layer][head], share = Math.min(1, bits / most);
       return element("button", {

@@ -10,6 +10,10 @@ export const kLeads = {
   noEvidence: "Colours say how much of each token could have reached the first one by way of attention; only classifiers have a score whose reasons can be asked for.",
 };
 export const kOpeningRule = "This head is shown first: it has the strongest links over three places and more that other tokens do not share.";
+export const kMemory = {
+  map: "What a row lacks of 1 went to the memory that the model has before a text.",
+  entropy: "The memory that the model has before a text counts here.",
+};
 export const kHidden = {
   head: "Special tokens are hidden (key s); weights are shown as they are.",
   entropy: "Special tokens that are hidden still count here.",

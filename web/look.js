@@ -5,7 +5,7 @@ import { percent, visible } from "./draw.js";
 import { EvidenceView } from "./evidence_view.js";
 import { EntropyView, ModelView } from "./grids.js";
 import { HeadView } from "./head_view.js";
-import { kHidden, kLeads, kOpeningRule } from "./leads.js";
+import { kHidden, kLeads, kMemory, kOpeningRule } from "./leads.js";
 import { MapView } from "./map_view.js";
 import { NextView } from "./next_view.js";
 import { savePicture } from "./picture.js";
@@ -118,7 +118,7 @@ export class LookApp {
     const { data, state } = this, name = state.view === "evidence" && !data.evidence ? "noEvidence" : state.view;
     const first = state.view === "head" && state.layer === this.first.layer && state.head === this.first.head && this.first.score > 0;
     const hidden = state.hidden ? kHidden[state.view] ?? kHidden.head : "";
-    lead([kLeads[name].replace("MOST", Math.log2(data.count).toFixed(2)).replace("COUNT", data.count), first ? kOpeningRule : "", hidden].filter(Boolean).join(" "));
+    lead([kLeads[name].replace("MOST", Math.log2(data.keys).toFixed(2)).replace("COUNT", data.keys), first ? kOpeningRule : "", data.memory && kMemory[state.view], hidden].filter(Boolean).join(" "));
   }
 
   // Grids are made anew for another width.

@@ -26,12 +26,8 @@ DataSource DataOptions::source_of(const std::string& file) const {
   return result;
 }
 
-CLI::Option* add_text_column(CLI::App& verb, std::string& column) {
-  return verb.add_option("--text", column, "column or field of the text: a name, or a number from 0");
-}
-
-CLI::Option* add_pair_column(CLI::App& verb, std::string& column) {
-  return verb.add_option("--pair", column, "column or field of the second text");
+CLI::Option* add_column(CLI::App& verb, const Column& column, std::string& place) {
+  return verb.add_option("--" + std::string(column.name), place, std::string(column.help));
 }
 
 std::vector<CLI::Option*> add_table_options(CLI::App& verb, TableOptions& options) {
@@ -41,22 +37,13 @@ std::vector<CLI::Option*> add_table_options(CLI::App& verb, TableOptions& option
 }
 
 void add_data_options(CLI::App& verb, DataOptions& options) {
-  Columns& columns = options.source.columns;
   verb.add_option("--format", options.source.format,
                   "format of the file: " + data_formats() + "; default: by the extension");
   verb.add_option("--rows", options.rows,
                   "fields that every row must have, separated by commas; default: by the format")
       ->delimiter(',')
       ->check(one_of({std::begin(kRowFields), std::end(kRowFields)}));
-  add_text_column(verb, columns.text);
-  add_pair_column(verb, columns.pair);
-  verb.add_option("--texts", columns.texts, "field of further texts: candidates, sentences to compare");
-  verb.add_option("--words", columns.words, "column or field of the words of a tagged sentence");
-  verb.add_option("--label", columns.label, "column or field of the label, or of the tags");
-  verb.add_option("--score", columns.score, "column or field of the score, for regression and similarity");
-  verb.add_option("--numbers", columns.numbers, "field of a series of numbers");
-  verb.add_option("--files", columns.files, "column or field of the file or files: images, sound");
-  verb.add_option("--items", columns.items, "field of a list of item ids");
+  for (const Column& column : kColumns) add_column(verb, column, options.source.columns.*column.place);
   verb.add_option("--label-names", options.source.label_names, "names of labels that are numbers from 0: no,yes")
       ->delimiter(',')
       ->allow_extra_args(false);

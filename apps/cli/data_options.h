@@ -31,8 +31,7 @@ struct DataOptions {
   DataSource source_of(const std::string& file) const;
 };
 
-CLI::Option* add_text_column(CLI::App& verb, std::string& column);  // --text
-CLI::Option* add_pair_column(CLI::App& verb, std::string& column);  // --pair
+CLI::Option* add_column(CLI::App& verb, const Column& column, std::string& place);
 std::vector<CLI::Option*> add_table_options(CLI::App& verb, TableOptions& options);
 void add_data_options(CLI::App& verb, DataOptions& options);
 

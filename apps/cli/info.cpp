@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -118,6 +120,9 @@ int info(const std::string& directory) {
   row("parameters", grouped(parameters));
   row("memory", megabytes(bytes_of(model)) + " as stored, " + megabytes(4.0 * static_cast<double>(parameters)) +
                     " as f32 in training; " + file_sizes(loaded.folder().transformer()) + " in the files");
+  const std::int64_t tokens = std::min<std::int64_t>(128, info.max_tokens);
+  row("computes", fmt::format("{} operations for a text of {} tokens",
+                              grouped(std::llround(model.operations(Offsets({tokens})))), tokens));
   const Json kind = loaded.tokenizer().model().to_json();
   row("tokenizer", fmt::format("{}, {} tokens", json_optional<std::string>(kind, "type", "WordPiece", "tokenizer"),
                                loaded.tokenizer().vocabulary_size()));

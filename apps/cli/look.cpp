@@ -96,7 +96,7 @@ std::vector<Link> strongest_links(const Look& look) {
 void print_attention(const Look& look) {
   const TextAttention& attention = look.attention;
   fmt::print("Entropy of the heads in bits, mean over {} tokens (0: one token is looked at, {:.2f}: all alike)\n",
-             attention.tokens(), std::log2(static_cast<double>(attention.tokens())));
+             attention.tokens(), std::log2(static_cast<double>(attention.keys())));
   for (std::int64_t layer = 0; layer < attention.layer_count(); ++layer) {
     fmt::print("  layer {:2}", layer + 1);
     for (std::int64_t head = 0; head < attention.heads(); ++head) {

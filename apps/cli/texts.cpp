@@ -119,8 +119,9 @@ void add_input_options(CLI::App& verb, InputOptions& options, const std::string&
                   "format of the input; default: by the extension, else JSON lines if it begins with {, else lines")
       ->check(one_of({"lines", "jsonl", "csv", "tsv"}));
   for (InputField& field : options.fields) {
-    if (field.flag == "--text") add_text_column(verb, field.column)->needs(input);
-    if (field.flag == "--pair") add_pair_column(verb, field.column)->needs(input);
+    for (const Column& column : kColumns) {
+      if (field.flag == "--" + std::string(column.name)) add_column(verb, column, field.column)->needs(input);
+    }
   }
   for (CLI::Option* option : add_table_options(verb, options.table)) option->needs(input);
 }

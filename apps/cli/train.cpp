@@ -55,65 +55,68 @@ int run_tune(const TrainConfig& config, std::int64_t trials, bool overwrite) {
   return 0;
 }
 
+struct Options {
+  std::string config, resume, init;
+  std::vector<std::string> overrides;
+  std::int64_t tune = 0;  // 0: not asked for
+  bool overwrite = false, schema = false;
+
+  RunStart start() const {
+    if (!resume.empty()) return RunStart::resume;
+    return overwrite ? RunStart::overwrite : RunStart::fresh;
+  }
+};
+
+int train(Options options) {
+  if (!options.init.empty()) {
+    fmt::print("{}", starter_config(options.init));
+    return 0;
+  }
+  if (options.schema) {
+    fmt::print("{}\n", train_config_schema().dump(1));
+    return 0;
+  }
+  const bool resume = !options.resume.empty();
+  if (resume && options.overwrite) throw CLI::ExcludesError("--resume", "--overwrite");
+  if (resume && !options.config.empty()) options.overrides.insert(options.overrides.begin(), options.config);
+  if (!resume && options.config.empty()) throw CLI::RequiredError("CONFIG, --resume, --init or --schema");
+  if (resume && options.tune > 0) throw CLI::ExcludesError("--resume", "--tune");
+  const std::string file = resume ? options.resume + "/train.json" : options.config;
+  TrainConfig config = read_train_config(file, options.overrides);
+  std::error_code ignored;
+  HEED_CHECK(!resume || std::filesystem::equivalent(config.output, options.resume, ignored), options.resume,
+             ": its run has the output ", config.output, "; a run is resumed where it is");
+  const StopOnSignal signals;  // the first one asks for a checkpoint
+  try {
+    return options.tune > 0 ? run_tune(config, options.tune, options.overwrite)
+                            : run(std::move(config), options.start());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::cancelled) throw;
+    fmt::print("\nStopped before the first step; the same command begins again.\n");
+    return 130;
+  }
+}
+
 }  // namespace
 
 void add_train(CLI::App& app, int& result) {
   CLI::App* verb = app.add_subcommand("train", "train or fine-tune a model as a config file says");
-  struct Options {
-    std::string config, resume, init;
-    std::vector<std::string> overrides;
-    std::int64_t tune = 0;
-    bool overwrite = false, schema = false;
-  };
   const auto options = std::make_shared<Options>();
   verb->add_option("CONFIG", options->config, "config file: JSON, comments allowed; after --resume a name=value");
   verb->add_option("OVERRIDES", options->overrides,
                    "settings that override the file, as name=value: optimizer.learning_rate=3e-5");
   verb->add_option("--resume", options->resume, "continue the run in this folder");
   verb->add_option("--init", options->init, "print a commented config for this task")->check(one_of(trainable_tasks()));
-  CLI::Option* tune_option =
-      verb->add_option("--tune", options->tune,
-                       "number of trials with other learning rates and epochs; the best on dev is "
-                       "kept, and the same command continues after a kill")
-          ->check(CLI::Range(std::int64_t{2}, kMostTrials));
+  verb->add_option("--tune", options->tune,
+                   "number of trials with other learning rates and epochs; the best on dev is "
+                   "kept, and the same command continues after a kill")
+      ->check(CLI::Range(std::int64_t{2}, kMostTrials));
   verb->add_flag("--overwrite", options->overwrite, "write to the output folder even if it is not empty");
   verb->add_flag("--schema", options->schema, "print the JSON Schema of configs, for editors");
   verb->footer(
       "heed train --init classify > sst2.json\nheed train sst2.json epochs=2\nheed train --resume runs/sst2\n"
       "heed train sst2.json --tune 4");
-  verb->callback([options, tune_option, &result] {
-    if (!options->init.empty()) {
-      fmt::print("{}", starter_config(options->init));
-      result = 0;
-      return;
-    }
-    if (options->schema) {
-      fmt::print("{}\n", train_config_schema().dump(1));
-      result = 0;
-      return;
-    }
-    const bool resume = !options->resume.empty();
-    if (resume && options->overwrite) throw CLI::ExcludesError("--resume", "--overwrite");
-    if (resume && !options->config.empty()) options->overrides.insert(options->overrides.begin(), options->config);
-    if (!resume && options->config.empty()) throw CLI::RequiredError("CONFIG, --resume, --init or --schema");
-    if (resume && tune_option->count() > 0) throw CLI::ExcludesError("--resume", "--tune");
-    const std::string file = resume ? options->resume + "/train.json" : options->config;
-    TrainConfig config = read_train_config(file, options->overrides);
-    std::error_code ignored;
-    HEED_CHECK(!resume || std::filesystem::equivalent(config.output, options->resume, ignored), options->resume,
-               ": its run has the output ", config.output, "; a run is resumed where it is");
-    const StopOnSignal signals;  // the first one asks for a checkpoint
-    try {
-      result = tune_option->count() > 0 ? run_tune(config, options->tune, options->overwrite)
-                                        : run(std::move(config), resume               ? RunStart::resume
-                                                                 : options->overwrite ? RunStart::overwrite
-                                                                                      : RunStart::fresh);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::cancelled) throw;
-      fmt::print("\nStopped before the first step; the same command begins again.\n");
-      result = 130;
-    }
-  });
+  verb->callback([options, &result] { result = train(*options); });
 }
 
 }  // namespace heed::cli

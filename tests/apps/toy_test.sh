@@ -16,19 +16,19 @@ has "$("$heed" train --init twice)" '// how often a token must occur in the text
 has "$("$heed" eval --help)" "twice"
 
 for i in $(seq 60); do
-    echo "the dog and the fox number $i"
-    echo "a fox and a dog"
-done > train.txt
+    echo '{"seen": ["the", "dog", "and", "the", "fox", "number", '$i']}'
+    echo '{"seen": ["a", "fox", "and", "a", "dog"]}'
+done > train.jsonl
 cat > run.json << 'END'
 {"task": "twice", "output": "run", "epochs": 3,
  "model": {"architecture": {"model_type": "toy", "hidden_size": 16}},
  "tokenizer": {"train": "wordpiece", "vocab_size": 60},
- "data": {"train": "train.txt", "dev": "train.txt"},
+ "data": {"train": "train.jsonl", "dev": "train.jsonl", "items": "seen"},
  "twice": {"least": 2}, "optimizer": {"learning_rate": 0.05}}
 END
 out=$("$heed" train run.json 2> /dev/null)
 has "$out" "accuracy"
-"$heed" eval --model run --data train.txt --output scores.json > /dev/null 2>&1
+"$heed" eval --model run --data train.jsonl --items seen --output scores.json > /dev/null 2>&1
 python3 - << 'END'
 import json
 trained, evaluated = json.load(open("run/results.json"))["dev"], json.load(open("scores.json"))["metrics"]

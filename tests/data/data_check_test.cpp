@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/base/stop.h"
+#include "support/error_of.h"
 #include "support/temp_folder.h"
 
 namespace heed {
@@ -81,6 +83,25 @@ TEST(DataCheck, PairsWordsAndQuestionsAreComparedWhole) {
 
   const auto clean = folder.write("c.txt", "one\ntwo\n");
   EXPECT_TRUE(check_data({{.file = clean}}).clean());
+}
+
+// In the middle of a file, and where no row is well-formed.
+TEST(DataCheck, EndsWhenTheThreadIsToStop) {
+  const test::TempFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 3000; ++i) rows += "a,b\n";
+  const auto good = folder.write("good.csv", rows), bad = folder.write("bad.jsonl", "{\n{\n{\n");
+  const StopSource source;
+  const StopScope scope(source.token());
+  std::size_t reports = 0;
+  test::error_of(ErrorKind::cancelled, [&] {
+    check_data({{.file = good}}, {.progress = [&](double) {
+                 ++reports;
+                 source.request_stop();
+               }});
+  });
+  EXPECT_EQ(reports, 1u);
+  test::error_of(ErrorKind::cancelled, [&] { check_data({{.file = bad}}); });
 }
 
 }  // namespace

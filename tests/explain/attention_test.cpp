@@ -5,6 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "heed/base/file.h"
+#include "heed/explain/look.h"
+#include "heed/explain/page.h"
 #include "heed/explain/words.h"
 #include "heed/tensor/autograd.h"
 #include "support/error_of.h"
@@ -106,6 +109,76 @@ TEST_F(ExplainAttention, RolloutIsTheProductOfLayers) {
     for (std::size_t k = 0; k < n; ++k) expected += layers[1][3 * n + k] * layers[0][k * n + j];
     EXPECT_NEAR(row[j], expected, 1e-6);
   }
+}
+
+// Against the whole matrices, in which the memory comes first.
+TEST(ExplainMemory, IsLeftOut) {
+  const test::TempFolder folder;
+  test::write_random_transfo_xl(folder.path());
+  const LoadedModel model(folder.path(), 512);
+  constexpr std::int64_t kMemory = 6;
+  const ReadText text = read_text(model, kText);
+  const auto n = static_cast<std::int64_t>(text.tokens.size());
+  std::map<std::pair<std::int64_t, std::int64_t>, Tensor> all, own;
+  AttentionRecord record([&](const Tap& tap, const Tensor& weights) { all[{tap.layer, tap.head}] = weights; });
+  const NoGrad no_grad;
+  model.model().forward(pack_encodings(std::span(&text.encoding, 1), model.model().info()),
+                        Context::watched_by(record));
+  const TextAttention found = attention_of(model, text.encoding, [&](const Tap& tap, const Tensor& weights) {
+    own[{tap.layer, tap.head}] = weights;
+  });
+  ASSERT_EQ(found.layer_count(), 2);
+  ASSERT_EQ(found.heads(), 2);
+  EXPECT_EQ(found.tokens(), n);
+  EXPECT_EQ(found.keys(), n + kMemory);
+  ASSERT_EQ(own.size(), 4u);
+  for (const auto& [place, weights] : own) {
+    ASSERT_EQ(weights.shape(), Shape({n, n}));
+    ASSERT_EQ(all.at(place).shape(), Shape({n, kMemory + n}));
+    EXPECT_TRUE(same_bits(weights, all.at(place).detached_slice(1, kMemory, kMemory + n)));
+    const LayerAttention& layer = found.layers[static_cast<std::size_t>(place.first)];
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto key = static_cast<std::int64_t>(layer.link_keys.at({i, place.second, 0}));
+      const double weight = layer.link_weights.at({i, place.second, 0});
+      double largest = 0, before = 0;
+      for (std::int64_t j = 0; j < kMemory + n; ++j) largest = std::max(largest, all.at(place).at({i, j}));
+      for (std::int64_t j = 0; j < kMemory; ++j) before = std::max(before, all.at(place).at({i, j}));
+      EXPECT_NEAR(weight, largest, 1e-6);
+      ASSERT_LT(key, n);
+      if (key < 0) {
+        EXPECT_NEAR(weight, before, 1e-6);
+      } else {
+        EXPECT_NEAR(weight, weights.at({i, key}), 1e-6);
+      }
+    }
+  }
+}
+
+TEST(ExplainMemory, ALookHasPageAndRollout) {
+  const test::TempFolder folder;
+  test::write_random_transfo_xl(folder.path() / "lm");
+  const LoadedModel model(folder.path() / "lm", 512);
+  const Look look = look_at(model, kText);
+  EXPECT_EQ(look.maps.size(), 4u);
+  ASSERT_EQ(look.rollout.size(), look.text.tokens.size());
+  double sum = 0;
+  for (const double share : look.rollout) {
+    EXPECT_GE(share, 0);
+    sum += share;
+  }
+  EXPECT_LT(sum, 1 - 1e-3);  // the rest came out of the memory
+  EXPECT_FALSE(look.expected.empty());
+  write_page(look, "lm", folder.path() / "page.html");
+  EXPECT_NE(read_file(folder.path() / "page.html", 1 << 26).find("\"memory\":6"), std::string::npos);
+
+  test::write_random_transfo_xl(folder.path() / "classifier", HeadKind::sequence_classification, {"a", "b"});
+  const Look classified = look_at(LoadedModel(folder.path() / "classifier", 512), kText);
+  ASSERT_TRUE(classified.evidence);
+  EXPECT_EQ(classified.evidence->labels.size(), 2u);
+}
+
+TEST(ExplainMemory, NoAttentionIsRefused) {
+  EXPECT_NE(test::error_of(ErrorKind::invalid_argument, [] { layout_of({}); }).find("no attention"), std::string::npos);
 }
 
 TEST(ExplainReal, MiniLmAttends) {

@@ -204,5 +204,56 @@ TEST(VerifyFamilies, HeadsAndArchitectures) {
   agrees(albert, "ForMaskedLM");
 }
 
+// Attention over a memory of zeros and the text: [H, T, M + T].
+class VerifyTransformerXl : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
+    test::write_bare_tokenizer(folder_.path());
+    const std::string text = "the quick foxgang jumps over a lazy dog";
+    Json config = test::small_transfo_xl();
+    config.update({{"pre_lnorm", false},
+                   {"untie_r", true},
+                   {"tie_word_embeddings", true},
+                   {"tie_projs", {false}},
+                   {"layer_norm_epsilon", 1e-5}});
+    const auto ids = text::load_tokenizer(folder_.path()).encode(text).ids;
+    const Json question = {
+        {"name", "model"}, {"config", config}, {"ids", Json::array({ids})}, {"segments", 1}, {"text", text}};
+    const auto asked = folder_.write("questions.json", Json::array({question}).dump());
+    ASSERT_EQ(test::run_python("models/transfo_xl_torch.py " + asked.string() + " " + folder_.path().string()), 0);
+    test::write_bare_tokenizer(folder_.path() / "model");
+  }
+  fs::path dump() const { return folder_.path() / "model" / "dump.safetensors"; }
+  Verification run(const fs::path& file) const {
+    return verify(LoadedModel(folder_.path() / "model", 4096), SafetensorsFile(file));
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(VerifyTransformerXl, AttentionAgrees) {
+  const Verification verification = run(dump());
+  EXPECT_EQ(names_of(verification),
+            (std::vector<std::string>{"input_ids", "attentions.0", "attentions.1", "last_hidden_state", "logits"}));
+  EXPECT_EQ(verification.first_difference(), nullptr) << verification.first_difference()->name;
+}
+
+TEST_F(VerifyTransformerXl, ElementsAreNamedByTheirTokens) {
+  const auto changed = [&](std::int64_t key) {
+    TensorMap tensors = SafetensorsFile(dump()).tensors();
+    Tensor weights = tensors.at("attentions.1").detached_clone();
+    weights.mutable_data<float>()[(1 * weights.size(2) + 3) * weights.size(3) + key] += 0.25F;
+    tensors["attentions.1"] = weights;
+    const fs::path file = folder_.path() / "changed.safetensors";
+    save_safetensors(file, tensors, SafetensorsFile(dump()).metadata());
+    const Verification verification = run(file);
+    const TensorCheck* first = verification.first_difference();
+    return first ? first->name + ": " + first->where : "none";
+  };
+  EXPECT_EQ(changed(6), "attentions.1: head 1, token 3 \"##gang\", key 6 \"the\"");
+  EXPECT_EQ(changed(5), "attentions.1: head 1, token 3 \"##gang\", key 5");
+}
+
 }  // namespace
 }  // namespace heed

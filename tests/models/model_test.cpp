@@ -181,6 +181,56 @@ TEST(Model, ANewHeadOnAnOldEncoder) {
   EXPECT_TRUE(same_bits(tuned->forward(input, Context()).logits, out.logits));
 }
 
+// As if the whole model had started anew and what the files have were put over it, tied or not.
+TEST(Model, ANewHeadHasTheValuesOfItsNames) {
+  for (const auto& [type, more] : kVariants) {
+    for (const HeadKind kind : {HeadKind::sequence_classification, HeadKind::masked_lm}) {
+      SCOPED_TRACE(type + more.dump() + std::string(to_string(kind)));
+      const TempFolder folder;
+      Model bare(small(type, more)), whole(small(type, more), kind);
+      initialize(bare, 5);
+      save_model(bare, folder.path());
+      initialize(whole, 3);
+      TensorMap expected = state(whole);
+      for (const auto& [name, values] : state(bare)) expected[name] = values;
+      const auto loaded = load_model(folder.path(), {.head = kind, .new_head_seed = 3});
+      const TensorMap found = state(*loaded);
+      ASSERT_EQ(found.size(), expected.size());
+      for (const auto& [name, values] : found) EXPECT_TRUE(same_bits(values, expected.at(name))) << name;
+    }
+  }
+}
+
+// Against sums written out.
+TEST(Model, OperationsCountTheHead) {
+  const Offsets offsets({6, 4});
+  const auto more_than_backbone = [&](const Model& model) {
+    return model.operations(offsets) - model.backbone()->operations(offsets);
+  };
+  EXPECT_EQ(more_than_backbone(Model(small("bert"))), 0);
+  EXPECT_EQ(more_than_backbone(Model(small("bert"), HeadKind::token_classification)), 2 * 10 * 32 * 2);
+  // The pooler, then the labels, per sequence; the masked words of tied tables, whose dense layer comes first.
+  EXPECT_EQ(more_than_backbone(Model(small("bert"), HeadKind::sequence_classification)), 2 * 2 * (32 * 32 + 32 * 2));
+  const Model masked(small("bert"), HeadKind::masked_lm);
+  EXPECT_EQ(more_than_backbone(masked), 2 * 10 * (32 * 32 + 32 * kVocabulary));
+  EXPECT_EQ(masked.head_operations(3), 2 * 3 * (32 * 32 + 32 * kVocabulary));
+  // Clusters of 20, 41 and their widths: each with a projection, the first with a score for the second.
+  const Model adaptive(parse_model_config({{"model_type", "transfo-xl"},
+                                           {"vocab_size", kVocabulary},
+                                           {"cutoffs", {20}},
+                                           {"div_val", 2},
+                                           {"d_model", 16},
+                                           {"d_embed", 8},
+                                           {"n_head", 2},
+                                           {"d_head", 8},
+                                           {"d_inner", 24},
+                                           {"n_layer", 1},
+                                           {"mem_len", 4}},
+                                          "config.json"),
+                       HeadKind::causal_lm);
+  EXPECT_EQ(more_than_backbone(adaptive), 2 * 10 * (16 * 8 + 8 * 20 + 8 * 1 + 16 * 4 + 4 * 41));
+}
+
 // Heads over one backbone: nothing of it is there twice, and each answers as a model of its own would.
 TEST(Model, HeadsShareABackbone) {
   Model tags(small("bert"), HeadKind::token_classification);

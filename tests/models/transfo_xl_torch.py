@@ -1,7 +1,8 @@
 """Transformer-XL in plain PyTorch, written from the paper and the published tensors, for decoder_suite_test.cpp.
 
 usage: transfo_xl_torch.py <questions.json> <folder>
-questions: a list of {name, config, ids ([sequences][tokens]), segments}.
+questions: a list of {name, config, ids ([sequences][tokens]), segments}, and perhaps the text of the first sequence,
+which then gets a dump.safetensors for `heed verify`.
 For each a folder <folder>/<name> is made with config.json, random weights in model.safetensors, and expected.safetensors as
 suites/hf-tiny-models has it: input_ids, whole.log_probs and whole.hidden of one pass, segments.log_probs and
 segments.mems.<layer> of `segments` passes in a row, loss of the one pass, and its gradients grad.<tensor>.
@@ -110,11 +111,13 @@ class TransformerXl:
         if c["same_length"]:
             seen = seen & (distance < c["mem_len"])
         weights = (scores / math.sqrt(width)).masked_fill(~seen, -math.inf).softmax(-1)
+        self.attentions.append(weights)
         return torch.einsum("hij,jhd->ihd", weights, v).flatten(1) @ t[name + ".o_net.weight"].T
 
     def hidden(self, ids, memory):
         """The last hidden states of a segment, and the memory after it."""
         c, x, kept = self.c, self.embed(ids), []
+        self.attentions = []
         for i in range(c["n_layer"]):
             name = f"transformer.layers.{i}."
             kept.append(torch.cat([memory[i], x.detach()])[len(x):])
@@ -154,6 +157,16 @@ class TransformerXl:
         return torch.cat(parts, -1)
 
 
+def dump(question, model, path):
+    """What `heed verify` compares, of the first sequence in one pass."""
+    ids = question["ids"][0]
+    x, _ = model.hidden(ids, model.empty())
+    found = {f"attentions.{i}": weights for i, weights in enumerate(model.attentions)}
+    found.update({"last_hidden_state": x, "logits": model.log_probs(x)})
+    found = {name: value[None].detach().float() for name, value in found.items()}
+    write_safetensors(path, {"input_ids": torch.tensor([ids]), **found}, {"text": question["text"]})
+
+
 def answer(question, folder):
     folder.mkdir()
     c = question["config"]
@@ -165,6 +178,8 @@ def answer(question, folder):
     for value in model.t.values():
         value.data = value.data.float().double()
 
+    if "text" in question:
+        dump(question, model, folder / "dump.safetensors")
     found, losses, whole, segments, states, memories = {}, [], [], [], [], []
     for ids in question["ids"]:
         x, _ = model.hidden(ids, model.empty())

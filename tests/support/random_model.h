@@ -61,21 +61,9 @@ inline Json small_gpt2(int columns, int positions, double dropout = 0) {
           {"n_positions", positions}, {"resid_pdrop", dropout}, {"embd_pdrop", dropout}, {"attn_pdrop", dropout}};
 }
 
-// A small GPT-2 folder of the same vocabulary; sequences have at most 64 tokens.
-inline void write_random_decoder(const std::filesystem::path& folder, std::uint64_t seed = 1) {
+// tokenizer.json of a language model: the same vocabulary, and no special tokens around a text.
+inline void write_bare_tokenizer(const std::filesystem::path& folder) {
   const std::vector<std::string> vocabulary = small_vocabulary();
-  Model model(parse_model_config({{"model_type", "gpt2"},
-                                  {"architectures", {"GPT2LMHeadModel"}},
-                                  {"vocab_size", vocabulary.size()},
-                                  {"n_embd", 32},
-                                  {"n_layer", 3},
-                                  {"n_head", 4},
-                                  {"n_positions", 64},
-                                  {"initializer_range", 0.3}},
-                                 "config.json"),
-              HeadKind::causal_lm);
-  initialize(model, seed);
-  save_model(model, folder);
   Json ids = Json::object();
   for (std::size_t i = 0; i < vocabulary.size(); ++i) ids[vocabulary[i]] = i;
   const Json tokenizer = {{"version", "1.0"},
@@ -93,6 +81,53 @@ inline void write_random_decoder(const std::filesystem::path& folder, std::uint6
                             {"max_input_chars_per_word", 100},
                             {"vocab", ids}}}};
   std::ofstream(folder / "tokenizer.json") << tokenizer.dump();
+}
+
+// config.json of a Transformer-XL of that vocabulary, which remembers 6 tokens.
+inline Json small_transfo_xl() {
+  return {{"model_type", "transfo-xl"},
+          {"architectures", {"TransfoXLLMHeadModel"}},
+          {"vocab_size", small_vocabulary().size()},
+          {"cutoffs", Json::array()},
+          {"d_model", 16},
+          {"d_embed", 16},
+          {"n_head", 2},
+          {"d_head", 8},
+          {"d_inner", 24},
+          {"div_val", 1},
+          {"n_layer", 2},
+          {"mem_len", 6},
+          {"clamp_len", 20},
+          {"same_length", false},
+          {"init_std", 0.5},
+          {"dropout", 0.1}};
+}
+
+inline void write_random_transfo_xl(const std::filesystem::path& folder, HeadKind head = HeadKind::causal_lm,
+                                    const std::vector<std::string>& labels = {}) {
+  ModelConfig config = parse_model_config(small_transfo_xl(), "config.json");
+  if (!labels.empty()) config.set_labels(labels);
+  Model model(config, head);
+  initialize(model, 1);
+  save_model(model, folder);
+  write_bare_tokenizer(folder);
+}
+
+// A small GPT-2 folder of the same vocabulary; sequences have at most 64 tokens.
+inline void write_random_decoder(const std::filesystem::path& folder, std::uint64_t seed = 1) {
+  Model model(parse_model_config({{"model_type", "gpt2"},
+                                  {"architectures", {"GPT2LMHeadModel"}},
+                                  {"vocab_size", small_vocabulary().size()},
+                                  {"n_embd", 32},
+                                  {"n_layer", 3},
+                                  {"n_head", 4},
+                                  {"n_positions", 64},
+                                  {"initializer_range", 0.3}},
+                                 "config.json"),
+              HeadKind::causal_lm);
+  initialize(model, seed);
+  save_model(model, folder);
+  write_bare_tokenizer(folder);
 }
 
 }  // namespace heed::test

@@ -169,5 +169,33 @@ TEST(TaskDocs, EveryTrainedTaskIsInTheTables) {
   EXPECT_EQ(first_cells("metrics.md", "| task |"), trained);
 }
 
+TEST(TaskDocs, MetricsOfLossesAreBetterTheLower) {
+  std::set<std::string> lower;
+  for (const Task* task : tasks()) {
+    for (const char* metric : {"loss", "perplexity", "bits_per_character", "accuracy", "spearman", "f1"}) {
+      if (task->trains() && !task->higher_is_better(metric)) lower.insert(task->name + " " + metric);
+    }
+  }
+  EXPECT_EQ(lower, (std::set<std::string>{"answer loss", "classify loss", "embed loss", "tag loss", "lm loss",
+                                          "lm perplexity", "lm bits_per_character", "mlm loss", "mlm perplexity"}));
+}
+
+// The header of a task is in the front door, and is installed.
+TEST(TaskDocs, EveryTaskIsInTheFrontDoor) {
+  const auto project = docs().parent_path();
+  const std::string door = read_file(project / "src" / "heed" / "heed.h", kMostBytes),
+                    installed = read_file(project / "cmake" / "Install.cmake", kMostBytes);
+  std::size_t headers = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(project / "src" / "heed" / "tasks")) {
+    const bool is_header = entry.path().extension() == ".h";
+    if (!is_header || read_file(entry.path(), kMostBytes).find("_task();") == std::string::npos) continue;
+    const std::string name = "tasks/" + entry.path().filename().string();
+    EXPECT_NE(door.find("#include \"heed/" + name + "\""), std::string::npos) << "src/heed/heed.h has no " << name;
+    EXPECT_NE(installed.find(" " + name), std::string::npos) << "cmake/Install.cmake has no " << name;
+    ++headers;
+  }
+  EXPECT_EQ(headers, tasks().size());
+}
+
 }  // namespace
 }  // namespace heed

@@ -2,6 +2,7 @@
 // that other tasks have: a verb, help, JSON, a group of the training config, training, evaluation.
 #include <algorithm>
 
+#include "heed/base/join.h"
 #include "heed/ops/loss.h"
 #include "heed/tasks/registry.h"
 
@@ -27,6 +28,8 @@ class TwiceRun : public TrainableRun {
  public:
   TwiceRun(const TaskSetup& setup, const TwiceOptions& options) : TrainableRun(setup), options_(options) {}
 
+  // Training data has lists of items, requests have texts.
+  std::string text_of(const Row& row) const override { return row.items.empty() ? row.text : join(row.items, " "); }
   HeadKind head() const override { return HeadKind::token_classification; }
   std::vector<std::string> labels() const override { return {"once", "twice"}; }
   Targets targets(const Row&, const std::string&, std::vector<text::Encoding>& sequences,
@@ -83,8 +86,8 @@ const Task kTwice{.name = "twice",
                   .supports = [](const Model& model) { return model.head() == HeadKind::token_classification; },
                   .options = option_list<TwiceOptions>(),
                   .make = make_run<TwiceRun, TwiceOptions>,
-                  .rows = {RowField::text},
-                  .sample_data = ".txt",
+                  .rows = {RowField::items},
+                  .sample_data = ".jsonl",
                   .head = HeadKind::token_classification};
 const bool kRegistered = (add_task(kTwice), true);
 

@@ -4,6 +4,7 @@
 
 #include "heed/base/file.h"
 #include "heed/tasks/registry.h"
+#include "heed/train/head_plan.h"
 #include "support/error_of.h"
 #include "support/shared_data.h"
 
@@ -82,15 +83,32 @@ TEST(TrainConfig, ErrorsNameFieldFoundAndExpected) {
 TEST(TrainConfig, ColumnsMayBeNumbersAndTextsMayBeDigits) {
   const std::vector<std::string> overrides = {"data.text=0", "data.label=2", "output=2026", "data.separator=;"};
   const TrainConfig config = parse_train_config(kSmall, "c.json", overrides);
-  EXPECT_EQ(config.data.text, "0");
-  EXPECT_EQ(config.data.label, "2");
+  EXPECT_EQ(config.data.columns.text, "0");
+  EXPECT_EQ(config.data.columns.label, "2");
   EXPECT_EQ(config.output, "2026");
   EXPECT_EQ(config.data.separator, ";");
   Json file = parse_json(
       R"({"task": "tag", "output": "o", "model": {"from": "m"}, "data": {"train": "t", "words": 1}})", "c.json");
-  EXPECT_EQ(parse_train_config(file.dump(), "c.json").data.words, "1");
+  EXPECT_EQ(parse_train_config(file.dump(), "c.json").data.columns.words, "1");
   file["data"]["words"] = -1;
   test::error_of(ErrorKind::bad_format, [&] { parse_train_config(file.dump(), "c.json"); });
+}
+
+// All that a row can hold has a column, in the config, in a further head and in what is read.
+TEST(TrainConfig, EveryColumnReachesTheReader) {
+  for (const Column& column : kColumns) {
+    const std::string name(column.name);
+    const std::vector<std::string> overrides = {"data." + name + "=mine"};
+    const TrainConfig config = parse_train_config(kSmall, "c.json", overrides);
+    TrainConfig with_head = config;
+    with_head.heads.push_back(Json::object({{"name", "second"}, {"task", "tag"}, {name, "theirs"}}));
+    const auto plans = head_plans(with_head);
+    ASSERT_EQ(plans.size(), 2u);
+    const auto sources = data_sources(with_head, plans, {"train.jsonl"});
+    EXPECT_EQ(sources[0][0].columns.*column.place, "mine") << name;
+    EXPECT_EQ(sources[0][1].columns.*column.place, "theirs") << name;
+    EXPECT_EQ(config_of_head(with_head, plans[1]).data.columns.*column.place, "theirs") << name;
+  }
 }
 
 // As much of JSON Schema as ours needs: why the value does not fit, "" if it does.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 namespace heed {
@@ -72,6 +73,22 @@ TEST(DevSplit, PairsAndWordsCount) {
   for (const Row& row : rows) split.add(row);
   split.divide(0.2);
   EXPECT_EQ(split.rows(), 40u);
+}
+
+// Rows of every kind are told apart by what they have.
+TEST(DevSplit, RowsWithoutATextAreDividedToo) {
+  const std::vector<std::function<Row(int)>> kinds = {[](int i) { return Row{.texts = {std::to_string(i)}}; },
+                                                      [](int i) { return Row{.words = {std::to_string(i)}}; },
+                                                      [](int i) { return Row{.numbers = {i + 0.5}}; },
+                                                      [](int i) { return Row{.files = {std::to_string(i)}}; },
+                                                      [](int i) { return Row{.messages = std::to_string(i)}; },
+                                                      [](int i) { return Row{.items = {std::to_string(i)}}; }};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    DevSplit split(1);
+    for (int i = 0; i < 200; ++i) split.add(kinds[kind](i));
+    split.divide(0.1);
+    EXPECT_EQ(split.rows(), 20u) << kind;
+  }
 }
 
 }  // namespace

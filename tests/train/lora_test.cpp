@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/nn/module.h"
 #include "support/error_of.h"
+#include "support/random_model.h"
 
 namespace heed {
 namespace {
@@ -23,7 +25,9 @@ TEST(Lora, FreezesTheBackboneAndNoHead) {
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool head = names[i].starts_with("head");
-    parameters.push_back({{names[i], &tensors[i]}, {head ? ParameterPlace::Part::head : ParameterPlace::Part::layers}});
+    parameters.push_back({{names[i], &tensors[i]},
+                          {head ? ParameterPlace::Part::head : ParameterPlace::Part::layers},
+                          !names[i].ends_with("bias")});
   }
   Lora lora(parameters, 2, 4, {"query_key_value"}, 1);
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(tensors[i].requires_grad(), i >= 3) << names[i];
@@ -45,7 +49,7 @@ TEST(Lora, TargetsAreWholePartsOfNames) {
   const auto chosen = [&](const std::vector<std::string>& targets) {
     std::vector<PlacedParameter> parameters;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      parameters.push_back({{names[i], &tensors[i]}, {ParameterPlace::Part::layers}});
+      parameters.push_back({{names[i], &tensors[i]}, {ParameterPlace::Part::layers}, true});
     }
     std::vector<std::string> weights;
     for (const LowRank& each : Lora(parameters, 2, 4, targets, 1).additions()) weights.push_back(each.parameter);
@@ -67,6 +71,19 @@ TEST(Lora, TargetsAreWholePartsOfNames) {
                   "feed_forward.up");
   }
   EXPECT_NE(refused({}).find("lora.targets is empty; there are attention.output"), std::string::npos);
+}
+
+// Transformer-XL's biases [heads, head_dim] have two axes and multiply nothing.
+TEST(Lora, WhatIsNoWeightGetsNoAddition) {
+  Model model(parse_model_config(test::small_transfo_xl(), "config.json"), HeadKind::causal_lm);
+  initialize(model, 1);
+  std::vector<std::string> names;
+  for (const LowRank& each : Lora(placed_parameters(model), 2, 4, {"layer.0.attention"}, 1).additions()) {
+    names.push_back(each.parameter);
+  }
+  const std::string attention = "encoder.layer.0.attention.";
+  EXPECT_EQ(names, (std::vector<std::string>{attention + "query_key_value.weight", attention + "position.weight",
+                                             attention + "output.weight"}));
 }
 
 }  // namespace

@@ -121,6 +121,35 @@ TEST(TrainerTensorboard, ShowsLogWeightsAndAttention) {
   EXPECT_EQ(pictures, 2u);  // one per evaluation, one evaluation per epoch
 }
 
+// Its keys begin with a memory; windows of dev that go on where another ended are shown whole.
+TEST(TrainerTensorboard, ShowsTheAttentionOfTransformerXl) {
+  if (!test::has_python()) GTEST_SKIP() << test::kNoPython;
+  const test::TempFolder folder;
+  test::write_random_transfo_xl(folder.path() / "start");
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += i % 3 ? "the quick brown fox " : "a lazy dog jumps ";
+  folder.write("text.txt", text);
+  TrainConfig config;
+  config.task = "lm";
+  config.output = (folder.path() / "run").string();
+  config.model.from = (folder.path() / "start").string();
+  config.model.max_tokens = 12;
+  config.data.train = config.data.dev = {(folder.path() / "text.txt").string()};
+  config.data.format = "document";
+  config.max_steps = config.epochs = 1;
+  config.batch.tokens = 64;
+  train(config);
+  const auto files = test::event_files(fs::path(config.output) / "tensorboard");
+  ASSERT_EQ(files.size(), 1u);
+  std::size_t entropies = 0, pictures = 0;
+  for (const Json& event : test::read_events(files[0])) {
+    entropies += event.value("tag", "").ends_with("/entropy");
+    pictures += event.contains("image");
+  }
+  EXPECT_EQ(entropies, 4u);  // 2 layers of 2 heads
+  EXPECT_EQ(pictures, 1u);
+}
+
 TEST(TrainerTensorboard, AResumedRunMakesLaterEventsVoid) {
   if (!test::has_python()) GTEST_SKIP() << test::kNoPython;
   const test::TempFolder folder;

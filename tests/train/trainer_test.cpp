@@ -442,12 +442,15 @@ TEST_F(TrainerTest, OperationsAreThoseThatAreDone) {
     run(config(name, std::move(overrides)), events);
     return events.operations.at(0);
   };
+  // The head, a hundredth of the model, always has all three passes.
   const double all = first_of("all", {});
-  EXPECT_NEAR(first_of("head", {"model.freeze=[\"embeddings\", \"layers\"]"}), all / 3, all * 1e-6);
-  EXPECT_NEAR(first_of("again", {"model.recompute=true"}), all * 4 / 3, all * 1e-6);
+  const double head = (first_of("head", {"model.freeze=[\"embeddings\", \"layers\"]"}) - all / 3) * 3 / 2;
+  EXPECT_GT(head, 0);
+  EXPECT_LT(head, all * 0.02);
+  EXPECT_NEAR(first_of("again", {"model.recompute=true"}), all * 4 / 3 - head / 3, all * 1e-6);
   // The lower of two layers forward only.
   const double upper = first_of("upper", {"model.freeze=[\"embeddings\", \"layers.0\"]"});
-  EXPECT_NEAR(upper, all * 2 / 3, all * 1e-6);
+  EXPECT_NEAR(upper, all * 2 / 3 + head / 3, all * 1e-6);
 }
 
 TEST_F(TrainerTest, HeldOutRowsAreTheSameAfterResuming) {

@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/join.h"
+#include "heed/base/stop.h"
 #include "heed/base/utf8.h"
 #include "heed/data/gzip.h"
 #include "heed/data/reader_formats.h"
@@ -73,6 +74,7 @@ std::string data_formats() {
 
 bool RowReader::next(Row& row) {
   for (;;) {
+    StopScope::current().check("[data]");
     const std::uint64_t place = position();
     row = Row();
     try {

@@ -11,26 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "heed/data/columns.h"
 #include "heed/data/row.h"
 
 namespace heed {
-
-// Where a row's fields are: names (of the header, of JSON fields, of CoNLL-U's columns) or numbers from 0. What is not
-// set is taken by its usual name, given here; what is set must be there.
-struct Columns {
-  std::string text{};      // "text", column 0 without a header; with answers "question"
-  std::string pair{};      // "text_pair"; with answers "context"
-  std::string texts{};     // "texts": a list
-  std::string words{};     // "words": a list; CoNLL column 0, CoNLL-U "form"
-  std::string label{};     // "label"; of words "tags", CoNLL the last column, CoNLL-U "upos"
-  std::string score{};     // "score"
-  std::string numbers{};   // "numbers": a list
-  std::string answers{};   // "answers": {"text": [..], "answer_start": [..]}
-  std::string files{};     // "files": a list; "file", "image" or "audio"
-  std::string items{};     // "items": a list
-  std::string messages{};  // "messages": a list; or what data/conversation.h knows
-  std::string id{};        // "id"
-};
 
 struct DataSource {
   std::filesystem::path file{};
@@ -63,7 +47,8 @@ class RowReader {
  public:
   virtual ~RowReader() = default;
 
-  // The next row that is well-formed; false at the end. Throws bad_format for one malformed row more than allowed.
+  // The next row that is well-formed; false at the end. Throws bad_format for one malformed row more than allowed, and
+  // cancelled when the thread is to stop (StopScope).
   bool next(Row& row);
   // Where next() goes on. Any value it had may be given to seek(), also of another reader of the same source.
   virtual std::uint64_t position() const = 0;

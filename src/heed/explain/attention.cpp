@@ -30,10 +30,11 @@ TextAttention attention_of(const LoadedModel& model, const text::Encoding& encod
                            const AttentionRecord::UseWeights& use, bool with_states) {
   HEED_CHECK(encoding.size() > 0, "[attention_of] the text has no tokens");
   const NoGrad no_grad;
-  AttentionRecord record(use);
+  const std::int64_t memory = model.model().info().memory;
+  AttentionRecord record(use, Tap::Part::encoder, memory);
   const Inputs inputs = pack_encodings(std::span(&encoding, 1), model.model().info());
   ModelOutput output = model.model().forward(inputs, Context::watched_by(record), with_states);
-  return {record.layers(), std::move(output)};
+  return {record.layers(), memory, std::move(output)};
 }
 
 AttentionRollout::AttentionRollout(std::int64_t tokens, std::int64_t heads)

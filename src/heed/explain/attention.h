@@ -11,12 +11,14 @@ namespace heed {
 
 struct TextAttention {
   std::vector<LayerAttention> layers{};  // in the order in which they attend
+  std::int64_t memory = 0;               // keys before the text's, which the layers leave out (AttentionRecord)
   ModelOutput output{};                  // of the same pass
 
   std::int64_t layer_count() const { return std::ssize(layers); }
   std::int64_t heads() const { return layers.empty() ? 0 : layers.front().entropy.size(1); }
   std::int64_t tokens() const { return layers.empty() ? 0 : layers.front().entropy.size(0); }
-  // Mean over the tokens, in nats: 0 looks at one token, ln N at all alike.
+  std::int64_t keys() const { return tokens() + memory; }
+  // Mean over the tokens, in nats: 0 looks at one token, the logarithm of keys() at all alike.
   double mean_entropy(std::int64_t layer, std::int64_t head) const;
 };
 
@@ -30,7 +32,7 @@ class AttentionRollout {
  public:
   AttentionRollout(std::int64_t tokens, std::int64_t heads);
   void add(const Tensor& weights);
-  // Row `token` of R; sums to 1.
+  // Row `token` of R; sums to 1, less what came out of a memory.
   std::vector<double> row(std::int64_t token) const;
 
  private:

@@ -55,6 +55,7 @@ void check_full(const LookOptions& options, const PageLayout& layout, std::int64
 }  // namespace
 
 PageLayout layout_of(const TextAttention& attention) {
+  HEED_CHECK(!attention.layers.empty(), "[layout_of] there is no attention");
   return {attention.tokens(), attention.layer_count() * attention.heads(), attention.layers.front().link_keys.size(2)};
 }
 
@@ -70,6 +71,7 @@ Look look_at(const LoadedModel& model, const TextInput& input, const LookOptions
   }
   const auto tokens = static_cast<std::int64_t>(look.text.tokens.size());
   const ModelInfo& info = model.model().info();
+  HEED_CHECK(info.attention_layers > 0, "[look_at] ", info.model_type, " has no attention to look at");
   const PageLayout layout(tokens, info.attention_layers * info.heads, AttentionSummary().top_k);
   check_full(options, layout, info.attention_layers, info.heads);
   const bool short_enough = look.text.tokens.size() <= kMostExplained;

@@ -133,6 +133,7 @@ Json look_json(const Look& look, const PageLayout& layout, const std::string& mo
     entropy.push_back(std::move(heads));
   }
   Json data = text_json(look.text);
+  if (look.attention.memory > 0) data["memory"] = look.attention.memory;
   data.update({{"kind", "attention"},
                {"model", model},
                {"layers", look.attention.layer_count()},

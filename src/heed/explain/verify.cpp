@@ -116,6 +116,8 @@ class DumpComparison {
     const NoGrad no_grad;
     const bool wanted =
         std::ranges::any_of(dump_.names(), [](const std::string& name) { return name.starts_with("attentions."); });
+    HEED_CHECK_AS(bad_format, !wanted || model_.model().info().attention_layers > 0, where_,
+                  ": has attentions, but the model (", model_.model().info().model_type, ") has none");
     // Attention weights of all layers, [H, queries, keys] each.
     std::vector<std::vector<Tensor>> heads(static_cast<std::size_t>(model_.model().info().attention_layers));
     const auto keep = [&](const Tap& tap, const Tensor& weights) {
@@ -201,7 +203,8 @@ class DumpComparison {
     Ids padded;
     for (std::size_t axis = 0; axis < output.axes.size(); ++axis) {
       const bool of_tokens = output.axes[axis] == Axis::token || output.axes[axis] == Axis::key;
-      padded.push_back(of_tokens ? static_cast<std::int64_t>(padded_) : output.ours.size(static_cast<int>(axis)));
+      const std::int64_t padding = of_tokens ? static_cast<std::int64_t>(padded_ - ids_.size()) : 0;
+      padded.push_back(output.ours.size(static_cast<int>(axis)) + padding);
     }
     const Shape expected(padded);
     Ids batched = padded;
@@ -243,9 +246,11 @@ class DumpComparison {
       const std::int64_t size = output.ours.size(static_cast<int>(axis)), at = element % size;
       element /= size;
       const Axis kind = output.axes[axis];
-      const bool of_token = kind == Axis::token || kind == Axis::key;
+      // Keys begin with those of the memory, if the model has one.
+      const std::int64_t token = at - (kind == Axis::key ? model_.model().info().memory : 0);
+      const bool of_token = (kind == Axis::token || kind == Axis::key) && token >= 0;
       text = kNames[static_cast<int>(kind)] + std::to_string(at) +
-             (of_token ? token_text(ids_[static_cast<std::size_t>(at)]) : "") + (text.empty() ? "" : ", ") + text;
+             (of_token ? token_text(ids_[static_cast<std::size_t>(token)]) : "") + (text.empty() ? "" : ", ") + text;
     }
     return text;
   }

@@ -4,8 +4,9 @@
 // The dump is a safetensors file. Metadata: "text", and "pair" for two texts. Tensors, all with or without a batch axis
 // of size 1 in front: input_ids [T]; token_type_ids and attention_mask [T] if there were any (padding at the end is
 // passed over); and at least one of
-//   hidden_states.0 ... .L [T, C], attentions.0 ... .L-1 [H, T, T], last_hidden_state [T, C], pooler_output [C],
-//   logits (of tokens [T, ...], of texts [labels]), start_logits and end_logits [T]
+//   hidden_states.0 ... .L [T, C], attentions.0 ... .L-1 [H, T, T] (a model that remembers M tokens: [H, T, M + T]),
+//   last_hidden_state [T, C], pooler_output [C], logits (of tokens [T, ...], of texts [labels]), start_logits and
+//   end_logits [T]
 // which are HuggingFace's names.
 #pragma once
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "heed/base/error.h"
+#include "heed/base/stop.h"
 
 namespace heed {
 namespace {
@@ -16,7 +17,15 @@ std::string digest(const EVP_MD* kind, std::initializer_list<std::span<const std
   unsigned char bytes[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   bool works = context && EVP_DigestInit_ex(context.get(), kind, nullptr) == 1;
-  for (const auto part : parts) works = works && EVP_DigestUpdate(context.get(), part.data(), part.size()) == 1;
+  constexpr std::size_t kBetweenQuestions = 16 << 20;
+  for (auto part : parts) {
+    while (!part.empty()) {
+      StopScope::current().check("[checksum]");
+      const auto next = part.first(std::min(part.size(), kBetweenQuestions));
+      works = works && EVP_DigestUpdate(context.get(), next.data(), next.size()) == 1;
+      part = part.subspan(next.size());
+    }
+  }
   works = works && EVP_DigestFinal_ex(context.get(), bytes, &size) == 1;
   HEED_CHECK_AS(internal, works, "[checksum] OpenSSL could not compute it");
   static constexpr char kDigits[] = "0123456789abcdef";

@@ -14,6 +14,7 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/json.h"
+#include "heed/base/stop.h"
 #include "heed/io/checksum.h"
 #include "heed/io/http.h"
 
@@ -42,6 +43,14 @@ class TextBody : public HttpBody {
   std::size_t most_;
 };
 
+void sleep_unless_stopped(std::chrono::milliseconds time) {
+  constexpr std::chrono::milliseconds kBetweenQuestions{50};
+  for (; time.count() > 0; time -= kBetweenQuestions) {
+    StopScope::current().check("[download]");
+    std::this_thread::sleep_for(std::min(time, kBetweenQuestions));
+  }
+}
+
 // attempt() until it returns. progress() counts what has been reached: as long as it grows, there are further attempts.
 template <class Attempt, class Progress>
 void with_attempts(const std::string& url, const DownloadOptions& options, const Attempt& attempt,
@@ -58,7 +67,7 @@ void with_attempts(const std::string& url, const DownloadOptions& options, const
                     failures == 1 ? " attempt" : " attempts",
                     reached > 0 ? ". What arrived is kept; try again later" : "");
     }
-    std::this_thread::sleep_for(pause);
+    sleep_unless_stopped(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
 }

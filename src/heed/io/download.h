@@ -19,7 +19,8 @@ struct DownloadOptions {
 };
 
 // Errors: not_found for what the server does not have or does not show (401, 403, 404), io for a network that does not
-// work after all attempts, bad_format for answers that break a rule.
+// work after all attempts, bad_format for answers that break a rule, cancelled within about a second when the thread is
+// to stop (StopScope); what arrived is kept.
 
 // The body of a small answer; more than `most_bytes` is an error.
 std::string fetch_text(const std::string& url, std::size_t most_bytes, const DownloadOptions& options);

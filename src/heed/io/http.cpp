@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "heed/base/error.h"
+#include "heed/base/stop.h"
 
 namespace heed {
 namespace {
@@ -94,6 +95,9 @@ class Exchange {
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, this);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::on_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, this);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Exchange::on_progress);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, this);
     const CURLcode code = curl_easy_perform(curl);
     if (thrown_) std::rethrow_exception(thrown_);
     if (code == CURLE_OK && delivers() && !begun_) body_.begin(reply_);  // an empty body
@@ -114,6 +118,12 @@ class Exchange {
     return static_cast<Exchange*>(self)->guarded([&](Exchange& e) {
       e.take_body({data, size * count});
     }) * (size * count);
+  }
+  // Once a second at least, whether bytes come or not.
+  static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    const std::size_t taken =
+        static_cast<Exchange*>(self)->guarded([](Exchange&) { StopScope::current().check("[download]"); });
+    return taken == 1 ? 0 : 1;
   }
   // Exceptions must not pass through libcurl: 0 bytes taken ends the transfer, and run() throws it again.
   template <class Action>

@@ -9,6 +9,7 @@
 #include "heed/base/file.h"
 #include "heed/base/join.h"
 #include "heed/base/json.h"
+#include "heed/base/stop.h"
 
 namespace heed {
 namespace {
@@ -319,6 +320,7 @@ void copy_model(const PulledModel& model, const fs::path& folder) {
   with_own_errors([&] {
     fs::create_directories(folder);
     for (const std::string& name : model.files) {
+      StopScope::current().check("[pull]");
       const fs::path target = join_inside(folder, name);
       fs::create_directories(target.parent_path());
       replace_file(target, MappedFile(model.folder / name).bytes());

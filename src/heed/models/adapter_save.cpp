@@ -58,6 +58,10 @@ std::set<std::string> endings_of(const std::set<std::string>& chosen, const std:
 
 }  // namespace
 
+bool adapter_holds(HeadKind head) {
+  return head != HeadKind::masked_lm;
+}
+
 void save_adapter(const Model& model, const std::vector<LowRank>& additions, const AdapterDescription& description,
                   const std::filesystem::path& folder, const Json& fields) {
   TensorMap tensors;

@@ -22,6 +22,10 @@ struct AdapterDescription {
   bool with_head = false;  // and pooler: they were trained too
 };
 
+// Whether a head of this kind can be trained with an adapter and be in its files: PEFT must be able to name its
+// modules.
+bool adapter_holds(HeadKind head);
+
 // Writes both files; and config.json, with these fields besides, if there is a head in them. The model has the weights
 // of its base.
 void save_adapter(const Model& model, const std::vector<LowRank>& additions, const AdapterDescription& description,

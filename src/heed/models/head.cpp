@@ -21,6 +21,18 @@ std::int64_t outputs(const ModelConfig& model, HeadKind kind) {
   fail(ErrorKind::internal, "[Head] a head that is none");
 }
 
+// The elements of all matrices: each is multiplied by every row, shared or not.
+class MatrixSizes : public Visitor {
+ public:
+  void parameter(std::string_view, const Tensor&, const Initializer&) override {}
+  void weight(std::string_view, const Weight& weight, const Initializer&) override {
+    all += static_cast<double>(weight.in() * weight.out());
+  }
+  void child(std::string_view, const Module& module) override { module.visit(*this); }
+
+  double all = 0;
+};
+
 std::int64_t last_size(const ModelConfig& model, const HeadConfig& config) {
   return config.dense_size > 0 ? config.dense_size : model.info.vector_size();
 }
@@ -55,6 +67,12 @@ Tensor Head::forward(const Tensor& x, const Context& context) const {
   if (adaptive_) return adaptive_->forward(y);
   y = output_->forward(y);
   return config_.soft_cap > 0 ? scale(tanh(scale(y, 1 / config_.soft_cap)), config_.soft_cap) : y;
+}
+
+double Head::operations(std::int64_t rows) const {
+  MatrixSizes sizes;
+  visit(sizes);
+  return 2 * static_cast<double>(rows) * sizes.all;
 }
 
 void Head::visit(Visitor& visitor) const {

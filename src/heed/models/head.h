@@ -18,6 +18,8 @@ class Head : public Module {
   // [rows, C] to [rows, outputs]: rows are tokens, or one per sequence (first token, or pooled).
   Tensor forward(const Tensor& x, const Context& context) const;
   HeadConfig::Input input() const { return config_.input; }
+  // Multiplications and additions of forward().
+  double operations(std::int64_t rows) const;
   void visit(Visitor& visitor) const override;
 
  private:

@@ -118,6 +118,18 @@ class StoredParameters {
   std::map<const Storage*, Source> sources_;
 };
 
+// Starting values for what the files may lack: the head and the pooler. What they share with the rest is the rest's.
+void start_head(Model& model, std::uint64_t seed) {
+  std::set<std::string, std::less<>> own;
+  for (const PlacedParameter& each : placed_parameters(model)) {
+    const ParameterPlace::Part part = each.place.part;
+    if (part == ParameterPlace::Part::head || part == ParameterPlace::Part::pooler) own.insert(each.name);
+  }
+  const auto is_own = [&](std::string_view name) { return own.contains(name); };
+  initialize(model, seed, is_own);
+  set_trainable(model, false, is_own);
+}
+
 // Fills the model with the tensors. With `new_head` the head's are not looked for, and the pooler's may be missing.
 void fill_model(Model& model, const CanonicalNames& names, const std::string& where, bool new_head,
                 LoadOptions::Storage storage) {
@@ -189,10 +201,7 @@ std::unique_ptr<Model> load_model(const ModelFolder& folder, const LoadOptions& 
     return make();
   };
   auto model = as_stored ? make_deferred() : make();
-  if (new_head && options.new_head_seed) {
-    initialize(*model, *options.new_head_seed);
-    set_trainable(*model, false, [](std::string_view) { return true; });
-  }
+  if (new_head && options.new_head_seed) start_head(*model, *options.new_head_seed);
   fill_model(*model, names, folder.transformer().string(), new_head, storage);
   if (adapter) adapter->merge(*model, head_of_adapter);
   return model;

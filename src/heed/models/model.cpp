@@ -82,6 +82,18 @@ Tensor Model::pooled(const Tensor& hidden, const Offsets& offsets) const {
   return pooler_->forward(first_tokens(hidden, offsets), Activation::tanh);
 }
 
+double Model::head_operations(std::int64_t rows) const {
+  if (!head_) return 0;
+  const auto size = static_cast<double>(config_.info.hidden_size);
+  const bool reads_pooler = head_->input() == HeadConfig::Input::pooler;
+  return head_->operations(rows) + (reads_pooler ? 2 * static_cast<double>(rows) * size * size : 0);
+}
+
+double Model::operations(const Offsets& offsets) const {
+  const bool of_tokens = head_ && head_->input() == HeadConfig::Input::tokens;
+  return backbone_->operations(offsets) + head_operations(of_tokens ? offsets.tokens() : offsets.sequences());
+}
+
 ModelOutput Model::forward(const Inputs& inputs, const Context& context, bool with_states) const {
   const Encodes* encodes = backbone_->encodes();
   HEED_CHECK(encodes, "[Model] ", config_.info.model_type, " does not encode whole texts");
@@ -113,9 +125,11 @@ void Model::visit(Visitor& visitor) const {
 
 std::vector<PlacedParameter> placed_parameters(Model& model) {
   std::vector<PlacedParameter> placed;
+  const auto weights = weight_names(model);
   for (NamedParameter& each : named_parameters(model)) {
     const ParameterPlace place = model.place(each.name);
-    placed.push_back({std::move(each), place});
+    const bool is_weight = weights.contains(each.name);
+    placed.push_back({std::move(each), place, is_weight});
   }
   return placed;
 }

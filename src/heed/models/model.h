@@ -107,6 +107,10 @@ class Model : public Module {
   // tanh(W x + b) of each sequence's first token: [B, C].
   Tensor pooled(const Tensor& hidden, const Offsets& offsets) const;
   bool has_pooler() const { return pooler_.has_value(); }
+  // Multiplications and additions of forward() over these sequences.
+  double operations(const Offsets& offsets) const;
+  // Of the logits of this many rows, and of the pooler where they read it; 0 without a head.
+  double head_operations(std::int64_t rows) const;
 
   const ModelConfig& config() const { return config_; }
   const ModelInfo& info() const { return config_.info; }
@@ -128,6 +132,7 @@ class Model : public Module {
 // All parameters of a model with their places.
 struct PlacedParameter : NamedParameter {
   ParameterPlace place{};
+  bool is_weight = false;  // of a Weight: a matrix or a table
 };
 std::vector<PlacedParameter> placed_parameters(Model& model);
 

@@ -81,7 +81,7 @@ Tensor TransfoXlBackbone::forward(const Inputs& inputs, StackCall call, const Co
   if (!call.state) {
     call.attention.codes = dropout_.forward(stack_.position_codes(offsets, x.dtype()), context.child("positions"));
   }
-  Tensor y = stack_.forward(Packed(x, offsets), call, context.in(Tap::Part::decoder));
+  Tensor y = stack_.forward(Packed(x, offsets), call, context);
   y = dropout_.forward(y, context.child("output"));
   if (call.hidden) call.hidden->back() = y;
   return y;

@@ -37,6 +37,23 @@ class Walk : public Visitor {
   std::string prefix_;
 };
 
+// A walk that passes over what no Weight holds.
+class WeightWalk : public Walk {
+ public:
+  using Walk::Walk;
+  void parameter(std::string_view name, const Tensor& parameter, const Initializer& initializer) override {
+    if (in_weight_) Walk::parameter(name, parameter, initializer);
+  }
+  void weight(std::string_view name, const Weight& weight, const Initializer& initializer) override {
+    in_weight_ = true;
+    Walk::weight(name, weight, initializer);
+    in_weight_ = false;
+  }
+
+ private:
+  bool in_weight_ = false;
+};
+
 bool same_tensor(const Tensor& a, const Tensor& b) {
   return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape();
 }
@@ -118,6 +135,13 @@ std::vector<NamedConstParameter> named_parameters(const Module& module) {
   std::vector<NamedConstParameter> found;
   for_each_once(module, [&](const std::string& name, const Tensor& parameter) { found.push_back({name, &parameter}); });
   return found;
+}
+
+std::set<std::string, std::less<>> weight_names(const Module& module) {
+  std::set<std::string, std::less<>> names;
+  WeightWalk visitor([&](const std::string& name, const Tensor&, const Initializer&) { names.insert(name); });
+  module.visit(visitor);
+  return names;
 }
 
 std::vector<Tensor> parameters(Module& module) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,8 @@ struct NamedConstParameter {
 // first name.
 std::vector<NamedParameter> named_parameters(Module& module);
 std::vector<NamedConstParameter> named_parameters(const Module& module);
+// Names of parameters, tied ones under all their names, that a Weight holds: matrices and tables.
+std::set<std::string, std::less<>> weight_names(const Module& module);
 std::vector<Tensor> parameters(Module& module);  // those that require gradients
 std::int64_t count_parameters(const Module& module);
 

@@ -200,6 +200,7 @@ class ClassifyRun : public TrainableRun {
   std::string main_metric() const override {
     return kind_ == Kind::one ? "accuracy" : kind_ == Kind::several ? "f1_micro" : "spearman";
   }
+  bool correlates() const override { return kind_ == Kind::number; }
   Json config_fields() const override { return {{"problem_type", problem_}}; }
 
  private:

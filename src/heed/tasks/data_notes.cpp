@@ -92,9 +92,10 @@ std::vector<std::string> data_notes(Dataset& data, const TaskList& tasks, const 
   });
   for (std::size_t head = 0; head < tasks.size(); ++head) {
     add(unknown[head].note(name, known_by));
-    if (tasks[head]->main_metric() == "spearman" && scores[head].constant()) {
+    if (tasks[head]->correlates() && scores[head].constant()) {
       add("all scores of " + name + " are " + Json(scores[head].least()).dump() +
-          ": no correlation with them is defined, so that pearson and spearman will be nan");
+          ": no correlation with them is defined, so that " + join(tasks[head]->metric_names(), " and ") +
+          " will be nan");
     }
   }
   return notes;

@@ -171,6 +171,7 @@ class EmbedRun : public TrainableRun {
     return {"pearson", "spearman"};
   }
   std::string main_metric() const override { return contrastive_ ? "accuracy" : "spearman"; }
+  bool correlates() const override { return !contrastive_; }
 
   // sentence-transformers' description: the model, how its vectors become one, and that it has length 1.
   void save_files(const std::filesystem::path& folder, const ModelInfo& model) const override {

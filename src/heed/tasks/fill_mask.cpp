@@ -222,7 +222,8 @@ const Task& mlm_task() {
       .make = make_run<MlmRun, MlmOptions>,
       .rows = {RowField::text},
       .sample_data = ".txt",
-      .head = HeadKind::masked_lm};
+      .head = HeadKind::masked_lm,
+      .lower_is_better = {"perplexity"}};
   return task;
 }
 

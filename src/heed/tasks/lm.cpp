@@ -350,7 +350,9 @@ const Task& lm_task() {
       .rows = {RowField::text},
       .chats = true,
       .sample_data = ".txt",
-      .head = HeadKind::causal_lm};
+      .head = HeadKind::causal_lm,
+      .keeps_head = true,
+      .lower_is_better = {"perplexity", "bits_per_character"}};
   return task;
 }
 

@@ -108,6 +108,10 @@ Tensor BatchedRun::forward(const Model& model, const HeadBatch& part, const Tens
   return model.logits(hidden, part.batch.inputs.ids.offsets, context);
 }
 
+bool Task::higher_is_better(std::string_view metric) const {
+  return metric != "loss" && std::ranges::find(lower_is_better, metric) == lower_is_better.end();
+}
+
 std::unique_ptr<TrainableRun> Task::make_trainable(const TaskSetup& setup, const Json& given) const {
   HEED_CHECK(trains(), "the task ", name, " only predicts: it is neither trained nor scored");
   auto* run = dynamic_cast<TrainableRun*>(make(setup, given).release());

@@ -177,6 +177,8 @@ class TrainableRun : public BatchedRun {
   virtual std::vector<std::string> metric_names() const = 0;
   // The metric that tells which model is best: one of them, or "loss".
   virtual std::string main_metric() const = 0;
+  // Whether that is a correlation, which takes two rows of different scores.
+  virtual bool correlates() const { return false; }
 
   // What a saved model gets beside its weights: fields of config.json, further files.
   virtual Json config_fields() const { return Json::object(); }
@@ -232,14 +234,17 @@ struct Task {
   std::unique_ptr<TaskRun> (*make)(const TaskSetup& setup, const Json& options);
 
   // Of tasks that can be trained and scored, whose make() gives a TrainableRun:
-  RowFields rows{};                // what rows of data files must have; empty: it only predicts
-  bool chats = false;              // rows may be conversations instead (DataSource::chats)
-  std::string sample_data{};       // the extension that its data usually has
-  HeadKind head = HeadKind::none;  // models with this head are made for it
-  bool shares_input = false;       // may be a further head on the tokens of another task
-  bool writes = false;             // answers are texts that come piece by piece (TaskCall::on_text)
+  RowFields rows{};                            // what rows of data files must have; empty: it only predicts
+  bool chats = false;                          // rows may be conversations instead (DataSource::chats)
+  std::string sample_data{};                   // the extension that its data usually has
+  HeadKind head = HeadKind::none;              // models with this head are made for it
+  bool shares_input = false;                   // may be a further head on the tokens of another task
+  bool keeps_head = false;                     // low-rank additions leave a head that the model brought as it is
+  std::vector<std::string> lower_is_better{};  // metrics that are better the lower they are, beside the loss
+  bool writes = false;                         // answers are texts that come piece by piece (TaskCall::on_text)
 
   bool trains() const { return !rows.empty(); }
+  bool higher_is_better(std::string_view metric) const;
   // Throws invalid_argument for a task that only predicts.
   std::unique_ptr<TrainableRun> make_trainable(const TaskSetup& setup, const Json& given) const;
 };

@@ -117,6 +117,11 @@ std::vector<std::string> default_special_tokens(TokenizerType type) {
   }
 }
 
+std::vector<std::string> model_special_tokens(TokenizerType type) {
+  if (type == TokenizerType::bpe) return {kRobertaTokens.begin(), kRobertaTokens.end()};
+  return default_special_tokens(type);
+}
+
 Json train_tokenizer(TokenizerType type, const std::vector<std::filesystem::path>& files, TrainOptions options) {
   HEED_CHECK(!files.empty(), "[train_tokenizer] no files to train from");
   HEED_CHECK(options.vocab_size > 0, "[train_tokenizer] vocab_size ", options.vocab_size, ", expected 1 or more");

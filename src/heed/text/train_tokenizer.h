@@ -16,6 +16,8 @@ TokenizerType tokenizer_type(std::string_view name);
 
 // The special tokens that a tokenizer of this type has when the caller names none.
 std::vector<std::string> default_special_tokens(TokenizerType type);
+// The same for a tokenizer of a model that is to be trained, which may be an encoder: bpe has RoBERTa's.
+std::vector<std::string> model_special_tokens(TokenizerType type);
 
 // A complete tokenizer.json. The files are UTF-8, taken line by line. Around the model stands the usual pipeline:
 //   bpe        byte-level, as GPT-2

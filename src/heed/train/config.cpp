@@ -6,7 +6,6 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/join.h"
-#include "heed/data/readers.h"
 #include "heed/io/hub.h"
 #include "heed/models/model_config.h"
 #include "heed/tasks/registry.h"
@@ -49,8 +48,9 @@ struct ListedField {
 
 // Columns go by name, or by number from 0.
 bool is_column(std::string_view name) {
-  constexpr std::string_view kColumns[] = {"data.text", "data.pair", "data.words", "data.label", "data.score"};
-  return std::ranges::find(kColumns, name) != std::end(kColumns);
+  constexpr std::string_view kData = "data.";
+  return name.starts_with(kData) &&
+         std::ranges::find(kColumns, name.substr(kData.size()), &Column::name) != std::end(kColumns);
 }
 
 // All fields in the order of the starter: those of tasks follow those of the data.
@@ -154,103 +154,6 @@ bool is_for(const Task& task, const std::string& name) {
 }
 
 }  // namespace
-
-Fields TrainConfig::fields() {
-  Fields list;
-  const auto add = [&](Field&& field) { list.push_back(std::move(field)); };
-  add(Field("task", task, "task to train for: " + join(trainable_tasks(), ", ")));
-  add(Field("output", output, "folder for the model, checkpoints and logs"));
-  add(Field("seed", seed, "seed of all random choices; same seed, data and config: same bytes"));
-  add(Field("threads", threads, "threads to compute with; 0: all of the machine; the result does not depend on it")
-          .where([this] { return threads >= 0 && threads <= 4096; }, "0 to 4096"));
-  add(Field("model.from", model.from, "folder of a HuggingFace model to start from"));
-  add(Field("model.architecture", model.architecture,
-            "fields of a config.json (model_type, hidden_size ...), to train from scratch instead"));
-  add(Field("model.max_tokens", model.max_tokens,
-            "longest sequence in tokens; 0: what the model and its tokenizer allow, up to 512")
-          .at_least(0));
-  add(Field("model.freeze", model.freeze,
-            "parts of the model that are not trained: embeddings, layers, layers.0, layers.1 ..., pooler, head"));
-  add(Field("model.recompute", model.recompute, "gradient checkpointing: less memory, a third more work"));
-  add(Field("tokenizer.from", tokenizer.from, "folder of the tokenizer; default: model.from"));
-  add(Field("tokenizer.train", tokenizer.train,
-            "kind of tokenizer to train first: wordpiece, bpe, unigram, wordlevel or character")
-          .one_of({"", "wordpiece", "bpe", "unigram", "wordlevel", "character"}));
-  add(Field("tokenizer.vocab_size", tokenizer.vocab_size, "size of the vocabulary of a tokenizer that is trained"));
-  add(Field("tokenizer.files", tokenizer.files,
-            "text files to train the tokenizer on; default: the texts of data.train"));
-  add(Field("tokenizer.chat_template", tokenizer.chat_template,
-            "file with a Jinja template for conversations, instead of the model's own; saved with the model"));
-  add(Field("data.train", data.train, "files to train on"));
-  add(Field("data.dev", data.dev, "files to evaluate on during training; the best model is kept"));
-  add(Field("data.dev_share", data.dev_share,
-            "share of the rows of data.train to hold out if there is no data.dev, at most 2000 rows; 0: none")
-          .where([this] { return data.dev_share >= 0 && data.dev_share <= 0.5; }, "0 to 0.5"));
-  add(Field("data.test", data.test, "files to report results on at the end"));
-  add(Field("data.format", data.format, "format of the files: " + data_formats() + "; default: by the extension"));
-  add(Field("data.text", data.text, "column or field of the text: a name, or a number from 0"));
-  add(Field("data.pair", data.pair, "column of the second text"));
-  add(Field("data.words", data.words, "column of the words of a tagged sentence"));
-  add(Field("data.label", data.label, "column of the label, or of the tags"));
-  add(Field("data.score", data.score, "column of the score, for regression and similarity"));
-  add(Field("data.label_names", data.label_names, "names of labels that are numbers from 0 in the files"));
-  add(Field("data.separator", data.separator,
-            "character between the columns of a tsv or csv file; default: a tab, a comma")
-          .where([this] { return data.separator.size() <= 1; }, "one character"));
-  add(Field("data.label_separator", data.label_separator, "character between several labels of one row")
-          .where([this] { return data.label_separator.size() <= 1; }, "one character"));
-  add(Field("data.header", data.header, "whether the first row of a tsv or csv file names the columns"));
-  add(Field("data.label_first", data.label_first, "whether lines of text begin with a label: \"label text\""));
-  add(Field("data.max_bad_rows", data.max_bad_rows, "number of malformed rows to skip before giving up").at_least(0));
-  add(Field("heads", heads,
-            "further heads on the same backbone: [{\"name\": \"slots\", \"task\": \"tag\", \"label\": \"tags\", "
-            "\"weight\": 1}]"));
-  add(Field("epochs", epochs, "passes over data.train; 0: chosen by the size of data and model").at_least(0));
-  add(Field("max_steps", max_steps, "stop after this many steps; 0: no limit").at_least(0));
-  add(Field("batch.tokens", batch.tokens, "most tokens per batch; 0: chosen by the length of the texts").at_least(0));
-  add(Field("batch.sequences", batch.sequences, "most examples per batch; 0: no limit").at_least(0));
-  add(Field("batch.accumulate", batch.accumulate, "batches per step; the step is that of one large batch").at_least(1));
-  add(Field("batch.shuffle", batch.shuffle, "shuffle the examples; false: keep the order of the files"));
-  add(Field("batch.by_length", batch.by_length,
-            "put examples of similar length into a batch; batches come in random order"));
-  add(Field("optimizer.name", optimizer.name, "optimizer to use: adamw, adam, sgd, adagrad or rmsprop")
-          .one_of({"adamw", "adam", "sgd", "adagrad", "rmsprop"}));
-  add(Field("optimizer.learning_rate", optimizer.learning_rate,
-            "learning rate after the warm-up; 0: chosen by the model and the batch")
-          .at_least(0));
-  add(Field("optimizer.weight_decay", optimizer.weight_decay, "weight decay; biases and norms have none"));
-  add(Field("optimizer.beta1", optimizer.beta1, "Adam's beta1, decay of the mean gradient"));
-  add(Field("optimizer.beta2", optimizer.beta2, "Adam's beta2, decay of the mean squared gradient"));
-  add(Field("optimizer.epsilon", optimizer.epsilon, "Adam's epsilon, added to the denominator"));
-  add(Field("optimizer.momentum", optimizer.momentum, "momentum of sgd"));
-  add(Field("optimizer.clip", optimizer.clip, "largest norm of the gradient; 0: no limit").at_least(0));
-  add(Field("optimizer.layer_decay", optimizer.layer_decay,
-            "learning rate of a layer divided by that of the layer above: 0.9, say; 1: all the same")
-          .where([this] { return optimizer.layer_decay > 0 && optimizer.layer_decay <= 1; }, "above 0, at most 1"));
-  add(Field("schedule.decay", schedule.decay,
-            "how the learning rate falls after the warm-up: linear, cosine or constant")
-          .one_of({"linear", "cosine", "constant"}));
-  add(Field("schedule.warmup", schedule.warmup, "length of the warm-up: a share of all steps if below 1, else steps")
-          .at_least(0));
-  add(Field("ema", ema, "decay of a moving average of the weights, which is then saved: 0.999, say; 0: none")
-          .where([this] { return ema >= 0 && ema < 1; }, "0 to below 1"));
-  add(Field("lora.rank", lora.rank, "rank of low-rank additions to train instead of the weights; 0: none").at_least(0));
-  add(Field("lora.alpha", lora.alpha, "scale of the additions, alpha / rank * B A"));
-  add(Field("lora.targets", lora.targets,
-            "weights that get additions, by whole parts of their names: attention.output, feed_forward, layer.0 ..."));
-  add(Field("lora.merge", lora.merge,
-            "merge the additions on saving; false: save them apart, as an adapter of HuggingFace's PEFT"));
-  add(Field("evaluate.every", evaluate.every, "steps between evaluations; 0: after each epoch").at_least(0));
-  add(Field("evaluate.patience", evaluate.patience,
-            "stop after this many evaluations without a better one; 0: never; -1: half the epochs if those are chosen")
-          .where([this] { return evaluate.patience >= -1; }, "-1 or more"));
-  add(Field("evaluate.metric", evaluate.metric, "metric that decides which model is best; default: the task's own"));
-  add(Field("save.every", save.every, "steps between checkpoints; 0: only before each evaluation").at_least(0));
-  add(Field("save.keep", save.keep, "number of checkpoints to keep").at_least(1));
-  add(Field("log.every", log.every, "steps between lines of log.jsonl and TensorBoard points").at_least(1));
-  add(Field("log.tensorboard", log.tensorboard, "write an event file for TensorBoard"));
-  return list;
-}
 
 TrainConfig parse_train_config(std::string_view text, const std::string& name, std::span<const std::string> overrides) {
   TrainConfig config;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heed/base/fields.h"
+#include "heed/data/columns.h"
 
 namespace heed {
 
@@ -35,7 +36,8 @@ struct TrainConfig {
   struct {
     std::vector<std::string> train, dev, test;
     double dev_share = 0.1;
-    std::string format, text, pair, words, label, score, separator, label_separator;
+    Columns columns;
+    std::string format, separator, label_separator;
     std::vector<std::string> label_names;
     bool header = true, label_first = false;
     std::int64_t max_bad_rows = 0;

@@ -1,6 +1,7 @@
 #include "heed/train/dev_split.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string_view>
 
@@ -27,6 +28,11 @@ std::uint64_t DevSplit::hash(const Row& row) const {
   if (row.pair) hash = stream_id(hash, std::string_view(*row.pair));
   for (const std::string& word : row.words) hash = stream_id(hash, std::string_view(word));
   if (!row.messages.empty()) hash = stream_id(hash, std::string_view(row.messages));
+  for (const auto* list : {&row.texts, &row.items}) {
+    for (const std::string& each : *list) hash = stream_id(hash, std::string_view(each));
+  }
+  for (const double number : row.numbers) hash = stream_id(hash, std::bit_cast<std::uint64_t>(number));
+  for (const auto& file : row.files) hash = stream_id(hash, std::string_view(file.native()));
   return hash;
 }
 

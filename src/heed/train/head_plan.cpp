@@ -11,16 +11,6 @@
 namespace heed {
 namespace {
 
-struct Column {
-  const char* name;
-  std::string Columns::*place;
-};
-constexpr Column kColumns[] = {{"text", &Columns::text},
-                               {"pair", &Columns::pair},
-                               {"words", &Columns::words},
-                               {"label", &Columns::label},
-                               {"score", &Columns::score}};
-
 std::string sharing_tasks() {
   std::vector<std::string> names;
   for (const Task* task : tasks()) {
@@ -46,7 +36,8 @@ HeadPlan read_head(const TrainConfig& config, const Json& object, const HeadPlan
   std::vector<std::string> known = {"name", "task", "weight"};
   for (const Column& column : kColumns) {
     known.emplace_back(column.name);
-    plan.columns.*column.place = json_optional<std::string>(object, column.name, plan.columns.*column.place, where);
+    std::string& place = plan.columns.*column.place;
+    place = json_optional<std::string>(object, std::string(column.name), place, where);
   }
   for (const OptionInfo& option : task->options.list()) {
     if (!(option.uses & kForTrain)) continue;
@@ -73,10 +64,8 @@ Json task_options(const TrainConfig& config, const Task& task) {
 
 std::vector<HeadPlan> head_plans(const TrainConfig& config) {
   const Task& task = task_named(config.task);
-  std::vector<HeadPlan> plans = {{.task = &task, .options = task_options(config, task)}};
-  const std::string* given[] = {&config.data.text, &config.data.pair, &config.data.words, &config.data.label,
-                                &config.data.score};
-  for (std::size_t i = 0; i < std::size(kColumns); ++i) plans[0].columns.*kColumns[i].place = *given[i];
+  std::vector<HeadPlan> plans = {
+      {.task = &task, .options = task_options(config, task), .columns = config.data.columns}};
   HEED_CHECK_AS(bad_format, config.heads.empty() || task.shares_input, "heads: a model for ", task.name,
                 " has no further heads, expected task ", sharing_tasks());
   for (std::size_t i = 0; i < config.heads.size(); ++i) {
@@ -93,9 +82,7 @@ TrainConfig config_of_head(const TrainConfig& config, const HeadPlan& plan) {
   alone.tasks = {{alone.task, plan.options}};
   alone.heads.clear();
   alone.data.label_names.clear();
-  std::string* columns[] = {&alone.data.text, &alone.data.pair, &alone.data.words, &alone.data.label,
-                            &alone.data.score};
-  for (std::size_t i = 0; i < std::size(kColumns); ++i) *columns[i] = plan.columns.*kColumns[i].place;
+  alone.data.columns = plan.columns;
   return alone;
 }
 

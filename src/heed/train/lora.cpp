@@ -50,7 +50,7 @@ Lora::Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double al
   for (PlacedParameter& each : parameters) {
     const bool of_head = each.place.part == ParameterPlace::Part::head;
     if (!of_head || !train_heads) each.parameter->set_requires_grad(false);
-    if (of_head || each.parameter->rank() != 2) continue;
+    if (of_head || !each.is_weight) continue;
     parts.insert(part_of(each.name));
     bool chosen = false;
     for (const std::string& target : targets) {

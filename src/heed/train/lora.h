@@ -14,9 +14,9 @@ namespace heed {
 
 class Lora {
  public:
-  // Freezes all but the heads, and those too if not `train_heads`; chooses of the rest weights of two axes whose name
-  // goes through one of the targets: whole parts of it, such as query_key_value, attention.output or layer.0. Throws
-  // invalid_argument for a target that no name goes through.
+  // Freezes all but the heads, and those too if not `train_heads`; chooses of the rest what the modules call a Weight,
+  // if its name goes through one of the targets: whole parts of it, such as query_key_value, attention.output or
+  // layer.0. Throws invalid_argument for a target that no name goes through.
   Lora(std::vector<PlacedParameter> parameters, std::int64_t rank, double alpha,
        const std::vector<std::string>& targets, std::uint64_t seed, bool train_heads = true);
 

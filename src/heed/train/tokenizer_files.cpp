@@ -8,7 +8,6 @@
 #include "heed/data/conversation.h"
 #include "heed/io/model_folder.h"
 #include "heed/text/load_tokenizer.h"
-#include "heed/text/token_roles.h"
 #include "heed/text/train_tokenizer.h"
 #include "heed/train/head_plan.h"
 #include "heed/train/trainer.h"
@@ -47,8 +46,11 @@ void write_texts(const TrainConfig& config, const fs::path& path) {
     for (Row row; reader->next(row);) {
       StopScope::current().check("[train]");
       std::string text = row.text;
-      for (const std::string& word : row.words) (text += text.empty() ? "" : " ") += word;
+      for (const auto* list : {&row.words, &row.items}) {
+        for (const std::string& word : *list) (text += text.empty() ? "" : " ") += word;
+      }
       if (row.pair) text += "\n" + *row.pair;
+      for (const std::string& further : row.texts) text += "\n" + further;
       if (!row.messages.empty()) {
         for (const std::string& said : conversation_texts(row.messages)) text += "\n" + said;
       }
@@ -64,10 +66,7 @@ Json trained_tokenizer(const TrainConfig& config, TrainEvents& events) {
   const text::TokenizerType type = text::tokenizer_type(config.tokenizer.train);
   text::TrainOptions options;
   options.vocab_size = config.tokenizer.vocab_size;
-  options.special_tokens = text::default_special_tokens(type);
-  if (type == text::TokenizerType::bpe) {
-    options.special_tokens.assign(text::kRobertaTokens.begin(), text::kRobertaTokens.end());
-  }
+  options.special_tokens = text::model_special_tokens(type);
   options.progress = [&](double share) { events.progress(share); };
   std::vector<fs::path> files(config.tokenizer.files.begin(), config.tokenizer.files.end());
   const PassingFile texts(fs::path(config.output) / "tokenizer-texts.txt");

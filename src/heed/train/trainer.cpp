@@ -30,10 +30,6 @@ void update_average(Tensor& average, const Tensor& parameter, double decay) {
 
 }  // namespace
 
-bool higher_is_better(std::string_view metric) {
-  return metric != "loss" && metric != "perplexity";
-}
-
 StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
   StepReport report{.step = step_ + 1, .steps = total_steps_, .epoch = epoch_};
   std::vector<Batch> parts;
@@ -55,7 +51,9 @@ StepReport Trainer::train_step(const BatchPlan& plan, std::int64_t batches) {
     for (std::size_t head = 0; head < tasks_.size(); ++head) {
       if (counts[head] == 0) continue;
       HeadBatch part{.batch = parts[i], .head = head, .training = true};
-      part.logits = tasks_[head]->forward(*heads_[head].model, part, hidden, context.child("task", head));
+      const Model& model = *heads_[head].model;
+      part.logits = tasks_[head]->forward(model, part, hidden, context.child("task", head));
+      report.operations += heads_[head].passes * model.head_operations(part.logits.size(0));
       const Tensor loss = scale(tasks_[head]->loss(part), heads_[head].plan.weight / counts[head]);
       total = total.defined() ? add(total, loss) : loss;
     }
@@ -135,7 +133,7 @@ void Trainer::evaluate_dev() {
   EvaluationReport report = evaluate(*dev_, "dev");
   const double value = criterion(report);
   BestModel best = best_;
-  const bool kept = best.judge(value, higher_is_better(criterion_name(0)), step_);
+  const bool kept = best.judge(value, heads_[0].plan.task->higher_is_better(criterion_name(0)), step_);
   report.best = kept && best.score;
   if (kept) save_best();
   Json line = Json::object();

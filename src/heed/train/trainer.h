@@ -50,9 +50,6 @@ class TrainEvents {
   virtual void saved(const std::string& /*file*/) {}
 };
 
-// All metrics but loss and perplexity.
-bool higher_is_better(std::string_view metric);
-
 class Trainer {
  public:
   // Prepares everything (train/output_folder.h). RunStart::resume goes on from the newest checkpoint of config.output.
@@ -75,6 +72,7 @@ class Trainer {
   struct HeadRun {
     HeadPlan plan;
     std::unique_ptr<Model> model;  // all share the backbone of the first
+    double passes = 3;             // what a step costs of the head alone, in forward passes
   };
 
   void prepare_tokenizer();
@@ -132,7 +130,7 @@ class Trainer {
   std::vector<Tensor> averages_;  // of trained_, if config.ema
   Schedule schedule_;
   std::int64_t total_steps_ = 0, steps_of_first_epoch_ = 0;
-  double passes_ = 3;  // what a step costs, in forward passes
+  double passes_ = 3;  // what a step costs of the backbone, in forward passes
 
   // The place in the run.
   std::int64_t step_ = 0, epoch_ = 0, batch_ = 0;

@@ -9,6 +9,7 @@
 #include "heed/base/join.h"
 #include "heed/base/parallel.h"
 #include "heed/io/model_folder.h"
+#include "heed/models/adapter_save.h"
 #include "heed/models/load.h"
 #include "heed/tasks/data_notes.h"
 #include "heed/train/dev_split.h"
@@ -39,10 +40,9 @@ std::optional<SentenceEmbedding> starting_embedding(const TrainConfig& config) {
   return SentenceEmbedding{.pooling = settings->pooling};
 }
 
-// A language model's output that its folder brought: low-rank additions leave it as it is.
-bool has_own_output(const TrainConfig& config, const Model& model) {
-  return !config.model.from.empty() && model.head() == HeadKind::causal_lm &&
-         head_of(model.config(), config.model.from) == HeadKind::causal_lm;
+// Whether low-rank additions leave the head as it is, since the folder brought it.
+bool keeps_head(const TrainConfig& config, const Task& task, const Model& model) {
+  return task.keeps_head && !config.model.from.empty() && head_of(model.config(), config.model.from) == model.head();
 }
 
 Decay decay_named(const std::string& name) {
@@ -56,6 +56,20 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainConfig& config, std::vector
   if (o.name == "rmsprop") return make_rmsprop(std::move(groups));
   return make_adam(std::move(groups),
                    {.beta1 = o.beta1, .beta2 = o.beta2, .epsilon = o.epsilon, .decoupled = o.name == "adamw"});
+}
+
+// What a step costs of a head, in forward passes. Its weights are those of the words if it has none of its own.
+double passes_of_head(Model& model) {
+  bool has_own = false, trains_own = false, trains_below = false;
+  for (const PlacedParameter& each : placed_parameters(model)) {
+    const bool of_head = each.place.part == ParameterPlace::Part::head;
+    if (!of_head) trains_below = trains_below || each.parameter->requires_grad();
+    if (!of_head || !each.is_weight) continue;
+    has_own = true;
+    trains_own = trains_own || each.parameter->requires_grad();
+  }
+  const bool trained = has_own ? trains_own : model.backbone()->words().weight.parameter().requires_grad();
+  return 1 + (trained ? 1 : 0) + (trains_below ? 1 : 0);
 }
 
 }  // namespace
@@ -143,8 +157,7 @@ void Trainer::prepare_data() {
 void Trainer::tell_about_data() {
   const auto tell = [&](Dataset* data, const char* name) {
     if (!data) return;
-    const bool correlates =
-        std::ranges::any_of(tasks_, [](const auto& task) { return task->main_metric() == "spearman"; });
+    const bool correlates = std::ranges::any_of(tasks_, [](const auto& task) { return task->correlates(); });
     HEED_CHECK_AS(bad_format, data->rows() > 1 || !correlates, "[train] ", name,
                   " has one row; a correlation of scores needs two");
     for (const std::string& note : data_notes(*data, tasks_, name, "training")) events_.note(note);
@@ -221,7 +234,7 @@ void Trainer::prepare_weights() {
   weights_ = all;
   if (config_.lora.rank > 0) {
     lora_ = std::make_unique<Lora>(all, config_.lora.rank, config_.lora.alpha, config_.lora.targets, seed(),
-                                   !has_own_output(config_, main_model()));
+                                   !keeps_head(config_, *heads_[0].plan.task, main_model()));
     if (!config_.lora.merge) check_adapter();
     std::ranges::move(lora_->parameters(), std::back_inserter(weights_));
   }
@@ -234,8 +247,8 @@ void Trainer::prepare_weights() {
 void Trainer::check_adapter() const {
   HEED_CHECK(!ModelFolder(config_.model.from).is_adapter(), config_.model.from,
              ": is an adapter itself; lora.merge=false needs a whole model to start from");
-  HEED_CHECK(main_model().head() != HeadKind::masked_lm, "[train] lora.merge=false does not go with the task ",
-             config_.task, ", whose head PEFT could not name");
+  HEED_CHECK(adapter_holds(main_model().head()), "[train] lora.merge=false does not go with the task ", config_.task,
+             ", whose head PEFT could not name");
 }
 
 // What the config leaves open, before anything goes by it; a resumed run finds it chosen.
@@ -270,6 +283,7 @@ void Trainer::prepare_optimizer() {
     for (const PlacedParameter& each : trained_) averages_.push_back(each.parameter->detach().detached_clone());
   }
   passes_ = passes_of_step();
+  for (HeadRun& head : heads_) head.passes = passes_of_head(*head.model);
   steps_of_first_epoch_ = steps_of_epoch(0);
   for (std::int64_t epoch = 0; epoch < config_.epochs; ++epoch) total_steps_ += steps_of_epoch(epoch);
   if (config_.max_steps > 0) total_steps_ = std::min(total_steps_, config_.max_steps);

@@ -18,8 +18,10 @@ void Trainer::log_weights_and_attention() {
   const FinalWeights final_weights(trained_, averages_, lora_.get());
   const BatchPlan plan(dev_->lengths(), {.tokens = config_.batch.tokens, .shuffle = false}, 0, 0);
   const Batch batch = dev_->batch(plan.batch(0), seed(), kEvaluationEpoch, main_model().info());
-  AttentionRecord record;
-  main_model().encode(batch.inputs, Context::watched_by(record));
+  AttentionRecord record({}, Tap::Part::encoder, main_model().info().memory);
+  Inputs whole = batch.inputs;
+  whole.remembered.clear();  // one segment each, so that a sequence has its attention in one place
+  main_model().encode(whole, Context::watched_by(record));
   for (std::size_t layer = 0; layer < record.layers().size(); ++layer) {
     const std::vector<double> entropies = mean_entropies(record.layers()[layer]);
     for (std::size_t head = 0; head < entropies.size(); ++head) {

@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/tasks/registry.h"
 
 namespace heed {
 namespace {
@@ -112,7 +113,7 @@ void Tuner::read_trial(std::int64_t number) {
     result_.metric = json_required<std::string>(judged_by, "metric", where);
   }
   const auto best = result_.trials.empty() ? std::nullopt : result_.trials[result_.best].score;
-  const bool higher = higher_is_better(result_.metric);
+  const bool higher = task_named(config_.task).higher_is_better(result_.metric);
   if (trial.score && (!best || (higher ? *trial.score > *best : *trial.score < *best))) {
     result_.best = result_.trials.size();
   }
