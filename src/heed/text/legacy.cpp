@@ -66,6 +66,55 @@ class Converter {
          "tokenizer.model");
   }
 
+  Json sentencepiece(const fs::path& path) {
+    const std::string file = path.string();
+    expect_family({"T5", "XLMRoberta", "Albert", "Llama"}, config_file_);
+    const std::string kind = family();
+    HEED_CHECK_AS(
+        bad_format, !kind.empty() || model_type().empty(), file, ": config.json has the model_type \"", model_type(),
+        "\", and which ids and special tokens that makes of the pieces is known for albert, ",
+        "llama, t5 and xlm-roberta alone; expected a tokenizer.json, as HuggingFace's save_pretrained writes");
+    SentencePieceModel model = parse_sentencepiece(read_file(path, kMaxBytes), file);
+    if (kind == "XLMRoberta") use_fairseq_ids(model);
+    if (kind == "Albert") use_albert_scores(model);
+    if (kind == "T5") {
+      for (auto i = json_optional<std::int64_t>(config_, "extra_ids", 100, config_file_); i > 0; --i) {
+        model.pieces.push_back({"<extra_id_" + std::to_string(i - 1) + ">", 0, PieceType::kControl});
+        HEED_CHECK_AS(bad_format, i <= 100'000, config_file_, ": extra_ids is ", i, ", expected up to 100000");
+      }
+    }
+    Json tokenizer = bare_tokenizer(sentencepiece_model_json(model));
+    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+      const PieceType type = model.pieces[i].type;
+      if (type != PieceType::kControl && (type != PieceType::kUserDefined || kind == "Albert")) continue;
+      Json token = added_token(model.pieces[i].piece, static_cast<std::int32_t>(i), type == PieceType::kControl);
+      token["normalized"] = false;
+      tokenizer["added_tokens"].push_back(std::move(token));
+    }
+    if (kind == "Llama") {
+      use_llama_pipeline(tokenizer, file);
+    } else {
+      use_metaspace_pipeline(tokenizer, kind == "Albert" ? albert_normalizer(model) : sentencepiece_normalizer(model));
+      if (!model.add_dummy_prefix) tokenizer["pre_tokenizer"]["prepend_scheme"] = "never";
+      if (!model.add_dummy_prefix) tokenizer["decoder"]["prepend_scheme"] = "never";
+      add_tokens(tokenizer, sentencepiece_specials(kind, model), file);
+      const auto id_of = ids_of(tokenizer, file);
+      if (kind == "T5")
+        tokenizer["post_processor"] = template_processing("$A:0 </s>:0", "$A:0 </s>:0 $B:0 </s>:0", id_of);
+      if (kind == "XLMRoberta") {
+        tokenizer["post_processor"] =
+            template_processing("<s>:0 $A:0 </s>:0", "<s>:0 $A:0 </s>:0 </s>:0 $B:0 </s>:0", id_of);
+      }
+      if (kind == "Albert") {
+        Json steps = Json::array({{{"type", "WhitespaceSplit"}}, std::move(tokenizer["pre_tokenizer"])});
+        tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
+        tokenizer["post_processor"] =
+            template_processing("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", id_of);
+      }
+    }
+    return tokenizer;
+  }
+
  private:
   // "Bert" for BertTokenizer and BertTokenizerFast; "" when nothing says.
   std::string family() const {
@@ -252,55 +301,6 @@ class Converter {
     return {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
   }
 
-  Json sentencepiece(const fs::path& path) {
-    const std::string file = path.string();
-    expect_family({"T5", "XLMRoberta", "Albert", "Llama"}, config_file_);
-    const std::string kind = family();
-    HEED_CHECK_AS(
-        bad_format, !kind.empty() || model_type().empty(), file, ": config.json has the model_type \"", model_type(),
-        "\", and which ids and special tokens that makes of the pieces is known for albert, ",
-        "llama, t5 and xlm-roberta alone; expected a tokenizer.json, as HuggingFace's save_pretrained writes");
-    SentencePieceModel model = parse_sentencepiece(read_file(path, kMaxBytes), file);
-    if (kind == "XLMRoberta") use_fairseq_ids(model);
-    if (kind == "Albert") use_albert_scores(model);
-    if (kind == "T5") {
-      for (auto i = json_optional<std::int64_t>(config_, "extra_ids", 100, config_file_); i > 0; --i) {
-        model.pieces.push_back({"<extra_id_" + std::to_string(i - 1) + ">", 0, PieceType::kControl});
-        HEED_CHECK_AS(bad_format, i <= 100'000, config_file_, ": extra_ids is ", i, ", expected up to 100000");
-      }
-    }
-    Json tokenizer = bare_tokenizer(sentencepiece_model_json(model));
-    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
-      const PieceType type = model.pieces[i].type;
-      if (type != PieceType::kControl && (type != PieceType::kUserDefined || kind == "Albert")) continue;
-      Json token = added_token(model.pieces[i].piece, static_cast<std::int32_t>(i), type == PieceType::kControl);
-      token["normalized"] = false;
-      tokenizer["added_tokens"].push_back(std::move(token));
-    }
-    if (kind == "Llama") {
-      use_llama_pipeline(tokenizer, file);
-    } else {
-      use_metaspace_pipeline(tokenizer, kind == "Albert" ? albert_normalizer(model) : sentencepiece_normalizer(model));
-      if (!model.add_dummy_prefix) tokenizer["pre_tokenizer"]["prepend_scheme"] = "never";
-      if (!model.add_dummy_prefix) tokenizer["decoder"]["prepend_scheme"] = "never";
-      add_tokens(tokenizer, sentencepiece_specials(kind, model), file);
-      const auto id_of = ids_of(tokenizer, file);
-      if (kind == "T5")
-        tokenizer["post_processor"] = template_processing("$A:0 </s>:0", "$A:0 </s>:0 $B:0 </s>:0", id_of);
-      if (kind == "XLMRoberta") {
-        tokenizer["post_processor"] =
-            template_processing("<s>:0 $A:0 </s>:0", "<s>:0 $A:0 </s>:0 </s>:0 $B:0 </s>:0", id_of);
-      }
-      if (kind == "Albert") {
-        Json steps = Json::array({{{"type", "WhitespaceSplit"}}, std::move(tokenizer["pre_tokenizer"])});
-        tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
-        tokenizer["post_processor"] =
-            template_processing("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", id_of);
-      }
-    }
-    return tokenizer;
-  }
-
   // fairseq put <s>, <pad>, </s>, <unk> before the pieces and <mask> after them.
   static void use_fairseq_ids(SentencePieceModel& model) {
     using Entry = SentencePieceModel::Entry;
@@ -388,6 +388,10 @@ class Converter {
 
 Json legacy_tokenizer_json(const fs::path& directory) {
   return Converter(directory).run();
+}
+
+Json sentencepiece_tokenizer_json(const fs::path& model) {
+  return Converter(model).sentencepiece(model);  // a file has no files inside that could say more
 }
 
 }  // namespace heed::text

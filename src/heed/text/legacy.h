@@ -17,5 +17,7 @@ namespace heed::text {
 
 // The tokenizer.json that the older files of the directory amount to. Throws not_found when there are none.
 Json legacy_tokenizer_json(const std::filesystem::path& directory);
+// That of a SentencePiece .model alone.
+Json sentencepiece_tokenizer_json(const std::filesystem::path& model);
 
 }  // namespace heed::text

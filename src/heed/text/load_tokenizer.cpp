@@ -13,4 +13,8 @@ Tokenizer load_tokenizer(const fs::path& directory) {
   return Tokenizer::from_parsed_json(legacy_tokenizer_json(directory), directory.string());
 }
 
+Tokenizer load_sentencepiece(const fs::path& model) {
+  return Tokenizer::from_parsed_json(sentencepiece_tokenizer_json(model), model.string());
+}
+
 }  // namespace heed::text

@@ -11,4 +11,7 @@ namespace heed::text {
 // neither.
 Tokenizer load_tokenizer(const std::filesystem::path& directory);
 
+// A SentencePiece .model by itself, whatever stands beside it.
+Tokenizer load_sentencepiece(const std::filesystem::path& model);
+
 }  // namespace heed::text
