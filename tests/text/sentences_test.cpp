@@ -102,9 +102,8 @@ TEST(Sentences, LinesParagraphsAndLists) {
 
 TEST(Sentences, WrappedLinesBelongTogether) {
   const std::string document =
-      "This paragraph was wrapped at some sixty columns, as mail\nprograms do. Its second sentence says that "
-      "Mr.\nSmith is "
-      "there. The last one ends before the line is full.\nShort line\nAnother short line\n";
+      "This paragraph was wrapped at some sixty columns, as mail\nprograms do. Its second sentence tells us "
+      "that here a Mr.\nSmith is there. The last one ends before the line is full.\nShort line\nAnother short line\n";
   EXPECT_EQ(split(document), (std::vector<std::string>{
                                  "This paragraph was wrapped at some sixty columns, as mail\nprograms do.",
                                  "Its second sentence tells us that here a Mr.\nSmith is there.",

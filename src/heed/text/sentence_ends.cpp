@@ -254,12 +254,16 @@ bool SentenceEnds::ends_at(const EndMarks& marks, std::size_t begin) const {
   const std::size_t next = next_letter(marks.end);
   if (next == text_.size()) return true;
   const bool small = is_lower_case(utf8_decode(text_, next).value);
-  if (!marks.stops) return !(small && marks.closes());
-  if (small) return false;
+  // Who begins sentences with small letters does so here too.
+  const bool begins_small = is_lower_case(utf8_decode(text_, begin).value);
+  if (!marks.stops)
+    return !small ||
+           (!marks.closes() && (begins_small || text_.substr(marks.begin, marks.marks_end - marks.begin) != "!"));
+  if (small && (marks.ellipsis || !begins_small)) return false;
   return marks.ellipsis || stop_ends(marks, begin, next);
 }
 
-// One full stop, and after it something that is no small letter.
+// One full stop, and after it something that may begin a sentence.
 bool SentenceEnds::stop_ends(const EndMarks& marks, std::size_t begin, std::size_t next) const {
   const std::string_view word = word_before(marks.begin, begin);
   if (word.empty()) return true;
@@ -289,7 +293,10 @@ bool SentenceEnds::stop_ends(const EndMarks& marks, std::size_t begin, std::size
     case Abbreviation::before_number:
       if (number_next) return false;
       break;
-    case Abbreviation::anywhere: return true;
+    case Abbreviation::anywhere: {
+      const char32_t first = utf8_decode(text_, trimmed(text_, marks.end, text_.size()).begin).value;
+      return first != '(' && !is_lower_case(first);
+    }
     case Abbreviation::none: break;
   }
   return !is_initials(word) || (word == "I" && language_ != "de") || begins_sentences(next_word);
