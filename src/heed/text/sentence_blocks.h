@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heed/base/utf8.h"
+#include "heed/text/byte_range.h"
 #include "heed/text/unicode.h"
 
 namespace heed::text {
@@ -26,9 +27,6 @@ inline bool is_space(char32_t point) {
 CodePoint point_before(std::string_view text, std::size_t offset);
 
 // `begin` to `end` without the spaces at its ends.
-struct ByteRange {
-  std::size_t begin = 0, end = 0;
-};
 ByteRange trimmed(std::string_view text, std::size_t begin, std::size_t end);
 
 }  // namespace heed::text
