@@ -10,10 +10,10 @@ namespace heed {
 
 // The defaults gave the best ROUGE on the dev parts of samsum and aeslc (docs/results.md has figures of the tests).
 struct CentralityOptions {
-  double damping = 0.85;    // share of the walk that goes along cosines; the rest is the prior
-  double threshold = 0.1;   // cosines below it are no link
-  double lead = 1;          // how much likelier the first sentence is by the prior than one far from it, less 1
-  double lead_reach = 5;    // in sentences: after so many that is down to 1/e
+  double damping = 0.35;    // share of the walk that goes along cosines; the rest is the prior
+  double threshold = 0.2;   // cosines below it are no link
+  double lead = 4;          // how much likelier the first sentence is by the prior than one far from it, less 1
+  double lead_reach = 1;    // in sentences: after so many that is down to 1/e
   double redundancy = 0.3;  // what likeness to a chosen sentence costs, of 1 for the greatest centrality
 };
 
