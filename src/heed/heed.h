@@ -22,6 +22,7 @@
 #include "heed/tasks/lm.h"
 #include "heed/tasks/rerank.h"
 #include "heed/tasks/similarity.h"
+#include "heed/tasks/summarize.h"
 #include "heed/tasks/tag.h"
 #include "heed/tasks/zero_shot.h"
 #include "heed/train/train.h"

@@ -14,6 +14,7 @@ case $2 in
     rerank) head=classify labels=(relevance) lines=3 ;;
     score) head=generate labels=() lines=2 ;;
     similarity) head=none labels=() lines=3 ;;
+    summarize) head=none labels=() lines=2 ;;
     train_classifier) head=none labels=() lines=1+ ;;
     tag) head=tag labels=(B-LOC I-LOC B-PER I-PER) lines=1+ ;;
     zero_shot) head=classify labels=(contradiction neutral entailment) lines=2 ;;

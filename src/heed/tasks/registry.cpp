@@ -12,6 +12,7 @@
 #include "heed/tasks/lm.h"
 #include "heed/tasks/rerank.h"
 #include "heed/tasks/similarity.h"
+#include "heed/tasks/summarize.h"
 #include "heed/tasks/tag.h"
 #include "heed/tasks/zero_shot.h"
 
@@ -21,7 +22,7 @@ namespace {
 std::vector<const Task*>& table() {
   static std::vector<const Task*> list = {&classify_task(), &tag_task(),    &mlm_task(),        &answer_task(),
                                           &embed_task(),    &rerank_task(), &similarity_task(), &zero_shot_task(),
-                                          &generate_task(), &lm_task()};
+                                          &generate_task(), &lm_task(),     &summarize_task()};
   return list;
 }
 
