@@ -18,6 +18,7 @@ class Head : public Module {
   // [rows, C] to [rows, outputs]: rows are tokens, or one per sequence (first token, or pooled).
   Tensor forward(const Tensor& x, const Context& context) const;
   HeadConfig::Input input() const { return config_.input; }
+  bool reads_itself() const { return config_.reads_itself; }
   void visit(Visitor& visitor) const override;
 
  private:
@@ -26,6 +27,7 @@ class Head : public Module {
   std::optional<Norm> norm_;
   Dropout dropout_;
   std::optional<Linear> output_;
+  Tensor logits_bias_;
   std::optional<AdaptiveSoftmax> adaptive_;
 };
 
