@@ -13,4 +13,11 @@ Tokenizer load_tokenizer(const fs::path& directory) {
   return Tokenizer::from_parsed_json(legacy_tokenizer_json(directory), directory.string());
 }
 
+std::optional<Tokenizer> load_target_tokenizer(const fs::path& directory) {
+  if (fs::exists(directory / "tokenizer.json")) return {};
+  const std::optional<Json> json = legacy_target_tokenizer_json(directory);
+  if (!json) return {};
+  return Tokenizer::from_parsed_json(*json, directory.string());
+}
+
 }  // namespace heed::text
