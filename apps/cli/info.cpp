@@ -43,10 +43,21 @@ double bytes_of(const Model& model) {
   return bytes;
 }
 
-std::map<ParameterPlace::Part, std::int64_t> parameters_by_part(const Model& model) {
-  std::map<ParameterPlace::Part, std::int64_t> parts;
-  for (const auto& [name, parameter] : named_parameters(model)) parts[model.place(name).part] += parameter->count();
-  return parts;
+// Layers of an encoder count apart from those that follow.
+struct ParameterCounts {
+  std::map<ParameterPlace::Part, std::int64_t> of_part{};
+  std::int64_t encoder_layers = 0;
+};
+
+ParameterCounts parameter_counts(const Model& model) {
+  ParameterCounts counts;
+  const auto& encoder = model.info().encoder;
+  for (const auto& [name, parameter] : named_parameters(model)) {
+    const ParameterPlace place = model.place(name);
+    const bool of_encoder = encoder && place.part == ParameterPlace::Part::layers && place.depth <= encoder->layers;
+    (of_encoder ? counts.encoder_layers : counts.of_part[place.part]) += parameter->count();
+  }
+  return counts;
 }
 
 void box(const std::string& title, const std::string& inside, std::int64_t parameters) {
@@ -63,11 +74,28 @@ void border(const char* left, const char* right) {
   fmt::print("  {}{}{}\n", left, line, right);
 }
 
+void layers_box(std::int64_t layers, const std::string& inside, std::int64_t parameters) {
+  box(fmt::format("× {} layers", layers), inside, parameters);
+}
+
+void feed_forward_box(std::int64_t hidden_size, std::int64_t intermediate_size) {
+  if (intermediate_size == 0) return;
+  box("feed-forward", fmt::format("{} → {} → {}", hidden_size, intermediate_size, hidden_size), 0);
+}
+
+void encoder_boxes(const ModelInfo& info, std::int64_t parameters) {
+  const ModelInfo::Encoder& encoder = *info.encoder;
+  border("├", "┤");
+  feed_forward_box(info.hidden_size, encoder.intermediate_size);
+  box("attention", fmt::format("{} heads", encoder.heads), 0);
+  layers_box(encoder.layers, "(the encoder)", parameters);
+}
+
 void picture(const Model& model) {
   using Part = ParameterPlace::Part;
   const ModelInfo& info = model.info();
-  const auto parts = parameters_by_part(model);
-  const auto part = [&](Part name) { return parts.contains(name) ? parts.at(name) : 0; };
+  const ParameterCounts counts = parameter_counts(model);
+  const auto part = [&](Part name) { return counts.of_part.contains(name) ? counts.of_part.at(name) : 0; };
   fmt::print("\n");
   border("┌", "┐");
   if (model.head() != HeadKind::none) {
@@ -78,9 +106,8 @@ void picture(const Model& model) {
     box("pooler", "first token", part(Part::pooler));
     border("├", "┤");
   }
-  if (info.intermediate_size > 0) {
-    box("feed-forward", fmt::format("{} → {} → {}", info.hidden_size, info.intermediate_size, info.hidden_size), 0);
-  }
+  feed_forward_box(info.hidden_size, info.intermediate_size);
+  if (info.encoder) box("attention to the source", fmt::format("{} heads of {}", info.heads, info.head_dim), 0);
   if (info.heads > 0) {
     const bool grouped_keys = info.key_heads < info.heads;
     box("attention",
@@ -88,9 +115,15 @@ void picture(const Model& model) {
                     grouped_keys ? fmt::format(", {} of keys", info.key_heads) : ""),
         0);
   }
-  box(fmt::format("× {} layers", info.layers), info.shared_layers ? "(shared weights)" : "", part(Part::layers));
+  const std::int64_t encoder_layers = info.encoder ? info.encoder->layers : 0;
+  const std::string note = info.encoder ? "(the decoder)" : info.shared_layers ? "(shared weights)" : "";
+  layers_box(info.layers - encoder_layers, note, part(Part::layers));
+  if (info.encoder) encoder_boxes(info, counts.encoder_layers);
   border("├", "┤");
   std::string tables = fmt::format("{} words", info.vocab_size);
+  if (info.encoder && info.encoder->vocab_size != info.vocab_size) {
+    tables = fmt::format("{} words to read, {} to write", info.encoder->vocab_size, info.vocab_size);
+  }
   if (info.position_rows > 0) tables += fmt::format(", {} positions", info.position_rows);
   if (info.type_vocab_size > 0) tables += fmt::format(", {} types", info.type_vocab_size);
   box("embeddings", tables, part(Part::embeddings));
@@ -111,8 +144,17 @@ int info(const std::string& directory) {
   const ModelInfo& info = model.info();
   const std::int64_t parameters = count_parameters(model);
   row("architecture", model.architecture());
-  row("sizes", fmt::format("{} hidden, {} layers, {} heads, {} intermediate", info.hidden_size, info.layers, info.heads,
-                           info.intermediate_size));
+  const auto sizes = [](std::int64_t layers, std::int64_t heads, std::int64_t intermediate_size) {
+    return fmt::format("{} layers, {} heads, {} intermediate", layers, heads, intermediate_size);
+  };
+  const std::string hidden = fmt::format("{} hidden", info.hidden_size);
+  if (const auto& encoder = info.encoder) {
+    row("sizes", hidden);
+    row("encoder", sizes(encoder->layers, encoder->heads, encoder->intermediate_size));
+    row("decoder", sizes(info.layers - encoder->layers, info.heads, info.intermediate_size));
+  } else {
+    row("sizes", hidden + ", " + sizes(info.layers, info.heads, info.intermediate_size));
+  }
   const bool any = info.max_tokens == kAnyLength;
   row("positions", fmt::format("{}; texts {}", info.positions,
                                any ? "of any length" : fmt::format("up to {} tokens", info.max_tokens)));

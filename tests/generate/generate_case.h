@@ -18,25 +18,41 @@ inline std::vector<Ids> rows_of(const Json& ids) {
   return ids.get<std::vector<Ids>>();
 }
 
-// Without what attention_mask hides: HuggingFace pads on the left.
+// Without what attention_mask hides: HuggingFace pads prompts on the left, and what encoders read on the right.
 inline std::vector<Ids> prompts_of(const Json& example) {
   std::vector<Ids> prompts = rows_of(example.at("input_ids"));
   if (!example.contains("attention_mask")) return prompts;
   const std::vector<Ids> masks = rows_of(example.at("attention_mask"));
   for (std::size_t i = 0; i < prompts.size(); ++i) {
-    const auto hidden = std::ranges::find(masks[i], 1) - masks[i].begin();
-    prompts[i].erase(prompts[i].begin(), prompts[i].begin() + hidden);
+    Ids seen;
+    for (std::size_t t = 0; t < prompts[i].size(); ++t) {
+      if (masks[i][t] != 0) seen.push_back(prompts[i][t]);
+    }
+    prompts[i] = std::move(seen);
   }
   return prompts;
+}
+
+// What a model is asked for a case: to go on with its ids, or to read them and begin with the decoder's first token.
+inline std::vector<GenerateRequest> requests_of(const Model& model, const Json& example, const Json& settings) {
+  const GenerateOptions options = read_generation_config(settings, "params");
+  std::vector<GenerateRequest> requests;
+  for (Ids& ids : prompts_of(example)) {
+    if (model.backbone()->reads()) {
+      requests.push_back({.prompt = {decoder_start(settings, "params")}, .options = options, .source = std::move(ids)});
+    } else {
+      requests.push_back({.prompt = std::move(ids), .options = options});
+    }
+  }
+  return requests;
 }
 
 // To the id, and to the score.
 inline void expect_case(const Model& model, const Json& example, Json settings) {
   settings.update(example.at("params"));
-  const GenerateOptions options = read_generation_config(settings, "params");
   const std::vector<Ids> expected = rows_of(example.at("sequences"));
-  const auto prompt_length = rows_of(example.at("input_ids"))[0].size();
-  const std::vector<GenerateResult> results = generate(model, prompts_of(example), options);
+  const auto prompt_length = model.backbone()->reads() ? 1 : rows_of(example.at("input_ids"))[0].size();
+  const std::vector<GenerateResult> results = generate(model, requests_of(model, example, settings));
   std::size_t row = 0;
   for (const GenerateResult& result : results) {
     for (const Generation& generation : result.generations) {

@@ -34,7 +34,7 @@ inline void PrintTo(const DecoderFolder& folder, std::ostream* out) {
 
 struct DecoderFolders {
   std::vector<DecoderFolder> run{};
-  std::vector<std::string> left{};  // "bart-a: has an encoder"
+  std::vector<std::string> left{};  // "x: has no generations"
 
   // Says which were left to others, so that none is forgotten.
   void report() const {
@@ -44,11 +44,6 @@ struct DecoderFolders {
 
 // "" for a folder that is to be run, else the reason why it is not.
 using WhyNot = std::function<std::string(const std::filesystem::path& folder)>;
-
-// Those of encoders and decoders have tests of their own.
-inline std::string has_encoder(const std::filesystem::path& folder) {
-  return json_file(folder / "config.json").value("is_encoder_decoder", false) ? "has an encoder" : "";
-}
 
 // All that stand in one of the parents, except hidden ones.
 inline DecoderFolders decoder_folders(const std::vector<std::filesystem::path>& parents, const WhyNot& why_not) {

@@ -135,7 +135,7 @@ TEST_P(HuggingFaceValues, StepsHaveTheBitsOfTheWhole) {
   // Longrope does so too, up to the length where it reads its text again: there the last token has the bits of a text
   // that ends with it.
   if (kind == "longrope") return expect_same_ends();
-  test::expect_same_steps(*model_, ids());
+  test::expect_same_steps(*model_, test::packed(ids()));
 }
 
 TEST_P(HuggingFaceValues, SavedAndLoadedItIsTheSame) {

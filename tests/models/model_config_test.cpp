@@ -41,7 +41,8 @@ TEST(ModelConfig, DefaultsAreThoseOfTheModelType) {
 
 TEST(ModelConfig, FieldsThatMatterAreHonouredOrRefusedByName) {
   expect_refused(R"({"hidden_size": 4})", "config.json: model_type is missing");
-  expect_refused(R"({"model_type": "gpt9"})", "config.json: model_type is \"gpt9\", expected one of albert, bert");
+  expect_refused(R"({"model_type": "gpt9"})",
+                 "config.json: model_type is \"gpt9\", expected one of albert, bart, bert");
   expect_refused(R"({"model_type": "bert", "hidden_act": "mish"})",
                  "config.json: hidden_act is \"mish\", expected one");
   expect_refused(R"({"model_type": "bert", "position_embedding_type": "alibi"})",

@@ -10,6 +10,7 @@
 #include "heed/models/published.h"
 #include "heed/ops/reduce.h"
 #include "heed/tensor/autograd.h"
+#include "models/small_seq2seq.h"
 #include "support/error_of.h"
 #include "support/temp_folder.h"
 
@@ -55,6 +56,8 @@ const std::vector<Case> kCases = {
     {{{"model_type", "qwen3"}, {"num_key_value_heads", 2}, {"head_dim", 6}}, HeadKind::causal_lm},
     {{{"model_type", "gpt_neox"}}, HeadKind::causal_lm},
     {{{"model_type", "bloom"}, {"n_layer", 2}, {"n_head", 4}}, HeadKind::causal_lm},
+    {test::small_seq2seq("pegasus", {{"tie_word_embeddings", false}}), HeadKind::seq2seq_lm},
+    {test::small_seq2seq("t5"), HeadKind::seq2seq_lm},
     {transfo_xl(1), HeadKind::causal_lm},
     {transfo_xl(1, {{"d_embed", 16}, {"tie_projs", {false, true, false}}}), HeadKind::causal_lm},
     {transfo_xl(2), HeadKind::causal_lm},
@@ -67,7 +70,7 @@ Model make_model(const Case& wanted) {
   const std::string type = wanted.config["model_type"];
   if (type == "distilbert" || type == "gpt2") json = {{"vocab_size", kVocabulary}, {"initializer_range", 0.3}};
   if (type == "bloom") json = {{"vocab_size", kVocabulary}, {"hidden_size", 32}, {"initializer_range", 0.3}};
-  if (type == "transfo-xl") json = {{"vocab_size", kVocabulary}};
+  if (type == "transfo-xl" || wanted.head == HeadKind::seq2seq_lm) json = {{"vocab_size", kVocabulary}};
   json.update(wanted.config);
   Model model(parse_model_config(json, "config.json"), wanted.head);
   initialize(model, 5);
@@ -81,11 +84,13 @@ void rewrite(const std::filesystem::path& folder, DType dtype, std::size_t name_
   save_safetensors(folder / "model.safetensors", tensors, {{"x", std::string(name_length, 'x')}});
 }
 
-Inputs input_of(const Ids& lengths) {
+// A model that reads a source reads the same ids there.
+Inputs input_of(const Ids& lengths, HeadKind head = HeadKind::none) {
   Ids ids;
   const Offsets offsets(lengths);
   for (std::int64_t i = 0; i < offsets.tokens(); ++i) ids.push_back(i * (i + 7) % kVocabulary);
-  return {.ids = Packed(Tensor::from(ids, {offsets.tokens()}), offsets)};
+  const Packed packed(Tensor::from(ids, {offsets.tokens()}), offsets);
+  return {.ids = packed, .source = head == HeadKind::seq2seq_lm ? packed : Packed()};
 }
 
 std::string name_of(const Case& each, DType dtype) {
@@ -103,8 +108,8 @@ TEST(StoredModel, HasTheBitsOfParameters) {
       EXPECT_EQ(count_parameters(*stored), count_parameters(*plain));
       const NoGrad no_grad;
       for (const Ids& lengths : {Ids{1}, Ids{2, 3}, Ids{33, 7, 20}}) {
-        const ModelOutput expected = plain->forward(input_of(lengths), Context()),
-                          found = stored->forward(input_of(lengths), Context());
+        const ModelOutput expected = plain->forward(input_of(lengths, each.head), Context()),
+                          found = stored->forward(input_of(lengths, each.head), Context());
         EXPECT_TRUE(same_bits(found.hidden, expected.hidden));
         EXPECT_TRUE(same_bits(found.logits, expected.logits));
       }
@@ -120,7 +125,7 @@ TEST(StoredModel, GradientsOfTheInputsHaveTheBitsToo) {
     rewrite(folder.path(), DType::f16);
     const auto gradient = [&](const LoadOptions& options) {
       const auto model = load_model(folder.path(), options);
-      Inputs inputs = input_of({5, 9});
+      Inputs inputs = input_of({5, 9}, each.head);
       inputs.vectors = model->backbone()->word_vectors(inputs.ids.values);
       inputs.vectors.set_requires_grad();
       backward(sum(model->forward(inputs, Context()).logits));

@@ -4,7 +4,8 @@
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
-#include "heed/nn/encoder_decoder.h"
+#include "heed/nn/stack.h"
+#include "heed/ops/gather.h"
 #include "heed/ops/loss.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
@@ -151,36 +152,75 @@ StackConfig stack(std::int64_t layers) {
           .layers = layers};
 }
 
-TEST(EncoderDecoder, AMemoryProjectedOnceGivesTheSameBitsAtEveryStep) {
-  NoGrad no_grad;
-  EncoderDecoder model({.source_vocabulary = 9, .target_vocabulary = 9, .encoder = stack(2), .decoder = stack(2)});
-  initialize(model, 6);
-  const Packed source(Tensor::from<std::int64_t>({1, 2, 3, 4, 5, 6, 7}, {7}), {3, 4});
-  const Packed memory = model.encode(source, Context());
-  const Memory projected = model.project(memory);
-  DecodeState state = model.start(), state_2 = model.start();
-  for (std::int64_t step = 0; step < 4; ++step) {
-    const Packed token(Tensor::from<std::int64_t>({step + 1, step + 2}, {2}), {1, 1});
-    const Tensor expected = model.decode(token, {memory}, Context(), &state);
-    EXPECT_TRUE(same_bits(model.decode(token, projected, Context(), &state_2), expected)) << step;
-  }
-  // The tokens themselves are not read again.
-  Memory only_projected = projected;
-  only_projected.tokens = Packed();
-  const Packed token(Tensor::from<std::int64_t>({1, 1}, {2}), {1, 1});
-  EXPECT_TRUE(same_bits(model.decode(token, only_projected, Context()), model.decode(token, {memory}, Context())));
-  only_projected.projected.pop_back();
-  EXPECT_THROW(model.decode(token, only_projected, Context()), Error);
+StackConfig decoder_stack(std::int64_t layers) {
+  StackConfig config = stack(layers);
+  config.block.cross = true;
+  return config;
 }
 
-TEST(EncoderDecoder, SharedLayersAreCountedAndSavedOnceAndTrainTogether) {
-  EncoderDecoderConfig config{.source_vocabulary = 9, .target_vocabulary = 9, .encoder = stack(2), .decoder = stack(2)};
-  config.share_embeddings = true;
-  EncoderDecoder apart(config);
-  config.share_layers = true;
-  EncoderDecoder shared(config);
-  Stack encoder(stack(2));
-  EXPECT_EQ(count_parameters(apart) - count_parameters(shared), count_parameters(encoder));
+TEST(Stack, SequencesThatJoinWithAMemoryHaveTheBitsOfTheWhole) {
+  NoGrad no_grad;
+  Stack decoder(decoder_stack(2));
+  initialize(decoder, 6);
+  const Packed memory(noise("memory", {80, 8}), {3, 77}), target(noise("target", {8, 8}), {4, 4});
+  const AttentionCall causal{.mask = Mask::causal()};
+  const Memory read{.tokens = memory};
+  const Tensor whole = decoder.forward(target, {.attention = causal, .memory = &read}, Context());
+  const auto row = [](const Tensor& x, std::int64_t i) { return x.detached_slice(0, i, i + 1).detached_contiguous(); };
+  const auto step = [&](std::vector<std::int64_t> rows, DecodeState& state) {
+    const Tensor x = take_rows(target.values, Tensor::from(rows, {std::ssize(rows)}));
+    return decoder.forward(Packed(x, Offsets(std::vector<std::int64_t>(rows.size(), 1))),
+                           {.attention = causal, .state = &state}, Context());
+  };
+  DecodeState state = decoder.start();
+  decoder.join(Packed(memory.sequence(1), {77}), state, Context());
+  EXPECT_TRUE(same_bits(step({4}, state), row(whole, 4)));
+  decoder.join(Packed(memory.sequence(0), {3}), state, Context());
+  const Tensor together = step({5, 0}, state);
+  EXPECT_TRUE(same_bits(row(together, 0), row(whole, 5)));
+  EXPECT_TRUE(same_bits(row(together, 1), row(whole, 0)));
+  // Forks share the pages of their memory.
+  const std::int64_t before = state.memories().front().bytes();
+  state.reorder(std::vector<std::int64_t>{1, 0, 0, 0});
+  EXPECT_EQ(state.memories().front().bytes(), before);
+  const Tensor beams = step({1, 6, 6, 7}, state);
+  EXPECT_TRUE(same_bits(row(beams, 0), row(whole, 1)));
+  EXPECT_TRUE(same_bits(row(beams, 1), row(whole, 6)));
+  EXPECT_TRUE(same_bits(row(beams, 2), row(whole, 6)));
+  EXPECT_FALSE(same_bits(row(beams, 3), row(whole, 6)));
+  DecodeState other = decoder.start();
+  other.add_fork(state, 2, 2);
+  EXPECT_EQ(other.memory_length(0), 77);
+  EXPECT_TRUE(same_bits(step({6}, other), row(whole, 6)));
+}
+
+TEST(Stack, AMemoryIsNeededOnceInAStateOrOutside) {
+  NoGrad no_grad;
+  Stack decoder(decoder_stack(1)), plain(stack(1));
+  const Packed x(noise("x", {2, 8}), {2});
+  const Memory read{.tokens = x};
+  DecodeState state = decoder.start(), none = plain.start();
+  EXPECT_THROW(decoder.forward(x, {.state = &state}, Context()), Error);  // nobody joined
+  state.add_sequences(1);
+  EXPECT_THROW(decoder.forward(x, {.state = &state}, Context()), Error);  // without a memory
+  EXPECT_THROW(decoder.forward(x, {}, Context()), Error);
+  EXPECT_THROW(plain.forward(x, {.memory = &read}, Context()), Error);
+  EXPECT_THROW(plain.join(x, none, Context()), Error);
+  DecodeState joined = decoder.start();
+  decoder.join(x, joined, Context());
+  EXPECT_THROW(decoder.forward(x, {.memory = &read, .state = &joined}, Context()), Error);
+}
+
+TEST(Stack, TiedStacksAreCountedAndSavedOnceAndTrainTogether) {
+  struct Pair : Module {
+    Stack encoder{stack(2)}, decoder{decoder_stack(2)};
+    void visit(Visitor& visitor) const override {
+      visitor.child("encoder", encoder);
+      visitor.child("decoder", decoder);
+    }
+  } apart, shared;
+  tie(shared.encoder, shared.decoder);
+  EXPECT_EQ(count_parameters(apart) - count_parameters(shared), count_parameters(apart.encoder));
   const TensorMap saved = state(shared);
   EXPECT_TRUE(saved.contains("encoder.layer.0.attention.output.weight"));
   EXPECT_FALSE(saved.contains("decoder.layer.0.attention.output.weight"));
@@ -188,16 +228,17 @@ TEST(EncoderDecoder, SharedLayersAreCountedAndSavedOnceAndTrainTogether) {
 
   initialize(shared, 7);
   convert_parameters(shared, DType::f64);  // stay tied
-  EXPECT_EQ(count_parameters(apart) - count_parameters(shared), count_parameters(encoder));
-  const Packed source(Tensor::from<std::int64_t>({1, 2, 3, 4, 5}, {5}), {3, 2});
-  const Packed target(Tensor::from<std::int64_t>({6, 1, 2, 6}, {4}), {3, 1});
-  const Tensor answers = Tensor::from<std::int64_t>({1, 2, 0, 4}, {4});
+  EXPECT_EQ(count_parameters(apart) - count_parameters(shared), count_parameters(apart.encoder));
+  const Packed source(noise("source", {5, 8}, DType::f64), {3, 2}), target(noise("x", {4, 8}, DType::f64), {3, 1});
+  const Tensor answers = noise("answers", {4, 8}, DType::f64);
   expect_gradients(shared, [&] {
-    return cross_entropy(shared.decode(target, {shared.encode(source, Context())}, Context()), answers);
+    const Memory memory{.tokens = Packed(shared.encoder.forward(source, {}, Context()), source.offsets)};
+    const StackCall call{.attention = {.mask = Mask::causal()}, .memory = &memory};
+    return mean_squared_error(shared.decoder.forward(target, call, Context()), answers);
   });
 }
 
-TEST(EncoderDecoder, TyingRefusesWhatDoesNotFit) {
+TEST(Module, TyingRefusesWhatDoesNotFit) {
   Linear a(3, 4), wider(3, 5);
   Embedding table(4, 3);
   EXPECT_THROW(tie(a, wider), Error);

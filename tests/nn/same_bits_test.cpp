@@ -1,4 +1,4 @@
-// Law 1 through whole stacks: Stack and EncoderDecoder give a sequence one result, whatever its neighbours
+// Law 1 through whole stacks: a Stack gives a sequence one result, whatever its neighbours
 // are, however many threads work, with or without a probe, and whether keys come from a cache.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "heed/attention/rotary.h"
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
-#include "heed/nn/encoder_decoder.h"
+#include "heed/nn/stack.h"
 #include "heed/ops/shape_ops.h"
 #include "heed/tensor/autograd.h"
 
@@ -87,10 +87,11 @@ class Model {
 
   Tensor run(const std::vector<Tokens>& batch, const Context& context = Context(), DecodeState* state = nullptr) const {
     NoGrad no_grad;
-    const Memory memory{packed(batch, &Tokens::memory)};
+    const Memory memory{.tokens = packed(batch, &Tokens::memory)};
+    if (variant_.cross && state && state->sequences() == 0) stack_.join(memory.tokens, *state, context);
     StackCall call{.attention = {.mask = variant_.mask}, .state = state};
     if (variant_.alibi) call.attention.terms = {alibi_term()};
-    if (variant_.cross) call.memory = &memory;
+    if (variant_.cross && !state) call.memory = &memory;
     return stack_.forward(packed(batch, &Tokens::x), call, context);
   }
   DecodeState start() const { return stack_.start(); }
@@ -193,31 +194,6 @@ std::string variant_name(const ::testing::TestParamInfo<Variant>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(Transformer, StackBits, ::testing::ValuesIn(variants()), variant_name);
 INSTANTIATE_TEST_SUITE_P(Transformer, CachedStackBits, ::testing::ValuesIn(causal_variants()), variant_name);
-
-TEST(EncoderDecoderBits, CachedAndFullAloneAndTogether) {
-  NoGrad no_grad;
-  EncoderDecoder model({.source_vocabulary = 9,
-                        .target_vocabulary = 9,
-                        .encoder = {.block = {.hidden_size = kWidth, .attention = {.heads = kHeads}}},
-                        .decoder = {.block = {.hidden_size = kWidth, .attention = {.heads = kHeads}}, .layers = 2}});
-  initialize(model, 6);
-  auto ids = [](std::vector<std::int64_t> values, const Offsets& offsets) {
-    return Packed(Tensor::from(values, {static_cast<std::int64_t>(values.size())}), offsets);
-  };
-  const Packed memory = model.encode(ids({1, 2, 3, 4, 5, 6, 7}, {5, 2}), Context());
-  const Tensor full = model.decode(ids({0, 1, 2, 3, 0, 8, 7, 6}, {4, 4}), {memory}, Context());
-  DecodeState state = model.start();
-  const std::vector<std::int64_t> first = {0, 1, 2, 3}, second = {0, 8, 7, 6};
-  for (std::int64_t t = 0; t < 4; ++t) {
-    const auto at = static_cast<std::size_t>(t);
-    const Tensor y = model.decode(ids({first[at], second[at]}, {1, 1}), {memory}, Context(), &state);
-    EXPECT_TRUE(same_bits(y.detached_slice(0, 0, 1), full.detached_slice(0, t, t + 1))) << t;
-    EXPECT_TRUE(same_bits(y.detached_slice(0, 1, 2), full.detached_slice(0, 4 + t, 5 + t))) << t;
-  }
-  const Packed alone = model.encode(ids({6, 7}, {2}), Context());
-  EXPECT_TRUE(same_bits(alone.values, memory.sequence(1)));
-  EXPECT_TRUE(same_bits(model.decode(ids(second, {4}), {alone}, Context()), full.detached_slice(0, 4, 8)));
-}
 
 }  // namespace
 }  // namespace heed

@@ -7,12 +7,10 @@
 #include "heed/base/error.h"
 #include "heed/base/random.h"
 #include "heed/nn/attention_record.h"
-#include "heed/nn/encoder_decoder.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/loss.h"
 #include "heed/ops/reduce.h"
 #include "heed/tensor/autograd.h"
-#include "heed/train/optimizer.h"
 #include "nn/gradient_check.h"
 #include "support/error_of.h"
 
@@ -201,20 +199,11 @@ TEST(Stack, OperationsAreThoseOfItsProducts) {
   EXPECT_EQ(config.operations({2, 4}), 3 * (2 * 6 * (4 * 64 + 2 * 96) + 2 * 2 * (4 + 16) * 8));
 }
 
-TEST(Stack, EncoderDecoderGradientsMatchFiniteDifferences) {
-  EncoderDecoder model({.source_vocabulary = 7,
-                        .target_vocabulary = 7,
-                        .encoder = {.block = small_block(NormPlace::post)},
-                        .decoder = {.block = small_block(NormPlace::post)},
-                        .share_embeddings = true});
-  initialize(model, 4);
-  convert_parameters(model, DType::f64);
-  const Packed source(Tensor::from<std::int64_t>({1, 2, 3, 4, 5}, {5}), {3, 2});
-  const Packed target(Tensor::from<std::int64_t>({6, 1, 2, 6}, {4}), {3, 1});
-  const Tensor answers = Tensor::from<std::int64_t>({1, 2, 0, 4}, {4});
-  expect_gradients(model, [&] {
-    return cross_entropy(model.decode(target, {model.encode(source, Context())}, Context()), answers);
-  });
+TEST(Stack, OperationsOfCrossAttentionCount) {
+  StackConfig config{.block = small_block()};
+  const double alone = config.operations({2, 4});
+  config.block.cross = true;
+  EXPECT_EQ(config.operations({2, 4}) - alone, 2 * 6 * 4 * 64 + 2 * 2 * (4 + 16) * 8);
 }
 
 TEST(Stack, ADecoderDoesNotSeeTheFuture) {
@@ -244,42 +233,6 @@ TEST(Stack, AProbeSeesSummariesAndChangesNothing) {
     EXPECT_GE(entropy, 0);
     EXPECT_LE(entropy, std::log(7.0) + 1e-5);
   }
-}
-
-TEST(Stack, LearnsToReverse) {
-  EncoderDecoder model({.source_vocabulary = 8,
-                        .target_vocabulary = 8,
-                        .encoder = {.block = {.hidden_size = 32, .attention = {.heads = 4}}},
-                        .decoder = {.block = {.hidden_size = 32, .attention = {.heads = 4}}},
-                        .share_embeddings = true});
-  initialize(model, 9);
-  auto optimizer = make_adam({{parameters(model)}});
-  double loss_value = 0;
-  for (std::uint64_t step = 0; step < 150; ++step) {
-    std::vector<std::int64_t> source, target, answers, lengths;
-    for (std::uint64_t row = 0; row < 16; ++row) {
-      RandomStream draw{1, stream_id(step, row)};
-      const std::uint64_t length = 2 + draw.uniform_integer(3);
-      std::vector<std::int64_t> word;
-      for (std::uint64_t i = 0; i < length; ++i) word.push_back(1 + static_cast<std::int64_t>(draw.uniform_integer(7)));
-      source.insert(source.end(), word.begin(), word.end());
-      answers.insert(answers.end(), word.rbegin(), word.rend());
-      target.push_back(0);
-      target.insert(target.end(), word.rbegin(), word.rend() - 1);
-      lengths.push_back(static_cast<std::int64_t>(length));
-    }
-    const Offsets offsets{std::span<const std::int64_t>(lengths)};
-    const auto count = static_cast<std::int64_t>(source.size());
-    const Context context = Context::training(1, step);
-    const Packed memory = model.encode(Packed(Tensor::from(source, {count}), offsets), context);
-    const Tensor logits = model.decode(Packed(Tensor::from(target, {count}), offsets), {memory}, context);
-    const Tensor loss = cross_entropy(logits, Tensor::from(answers, {count}));
-    loss_value = loss.item();
-    backward(loss);
-    optimizer->step(5e-3);
-    optimizer->clear_gradients();
-  }
-  EXPECT_LT(loss_value, 0.5);  // guessing: log 7 = 1.95
 }
 
 TEST(Stack, SharedLayersAreOneSetOfParameters) {

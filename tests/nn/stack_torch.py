@@ -1,14 +1,12 @@
 """PyTorch's answers to the questions of stack_torch_test.cpp: torch.nn's own Transformer layers, padded, in f32.
 
 usage: transformer_torch.py <questions.json> <answers.json>
-Lists of equal length. question: kind ("encoder", "decoder", "encoder_decoder"), layers, heads, pre_norm, activation,
+Lists of equal length. question: kind ("encoder", "decoder"), layers, heads, pre_norm, activation,
 weights {name: {shape, values}} with our names, upstream, and the inputs of the kind:
-  encoder          x {shape, values} and lengths
-  decoder          the same, memory and memory_lengths
-  encoder_decoder  source and target ids with their lengths
+  encoder  x {shape, values} and lengths
+  decoder  the same, memory and memory_lengths
 answer: output and a gradient for each weight and each of x and memory.
 """
-import math
 import os
 import sys
 
@@ -44,10 +42,10 @@ def padding(lengths):
     return torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None]
 
 
-def stack(question, weights, prefix, cross):
+def stack(question, weights, cross):
     """(module, its parameters made of our weights)"""
-    width = weights[prefix + "layer.0.attention_norm.weight"].shape[0]
-    inner = weights[prefix + "layer.0.feed_forward.up.weight"].shape[0]
+    width = weights["layer.0.attention_norm.weight"].shape[0]
+    inner = weights["layer.0.feed_forward.up.weight"].shape[0]
     layer = (nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer)(
         width, question["heads"], inner, dropout=0, activation=question["activation"], batch_first=True,
         norm_first=question["pre_norm"])
@@ -59,35 +57,26 @@ def stack(question, weights, prefix, cross):
         parts[f"norm{index + 1}."] = [name + "."]
     for name, _ in module.named_parameters():
         if name.startswith("norm."):
-            parameters[name] = weights[prefix + "final_norm." + name[len("norm."):]]
+            parameters[name] = weights["final_norm." + name[len("norm."):]]
             continue
         _, index, part = name.split(".", 2)
         theirs = next(start for start in parts if part.startswith(start))
         kind = part[len(theirs):]
-        parameters[name] = torch.cat([weights[f"{prefix}layer.{index}.{ours}{kind}"] for ours in parts[theirs]])
+        parameters[name] = torch.cat([weights[f"layer.{index}.{ours}{kind}"] for ours in parts[theirs]])
     return module, parameters
 
 
-def encode(question, weights, prefix, x, lengths):
-    module, parameters = stack(question, weights, prefix, False)
+def encode(question, weights, x, lengths):
+    module, parameters = stack(question, weights, False)
     return functional_call(module, parameters, (x,), {"src_key_padding_mask": padding(lengths)})
 
 
-def decode(question, weights, prefix, x, lengths, memory, memory_lengths):
-    module, parameters = stack(question, weights, prefix, True)
+def decode(question, weights, x, lengths, memory, memory_lengths):
+    module, parameters = stack(question, weights, True)
     return functional_call(module, parameters, (x, memory), {
         "tgt_mask": nn.Transformer.generate_square_subsequent_mask(x.shape[1]),
         "tgt_key_padding_mask": padding(lengths),
         "memory_key_padding_mask": padding(memory_lengths)})
-
-
-def embed(table, ids, lengths):
-    """Rows times sqrt(width), plus sines and cosines."""
-    width = table.shape[1]
-    position = torch.arange(max(lengths), dtype=torch.float64)[:, None]
-    angle = position / 10000 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
-    codes = torch.stack([angle.sin(), angle.cos()], -1).flatten(1).float()
-    return table[padded(torch.tensor(ids), lengths)] * math.sqrt(width) + codes
 
 
 def answer(question):
@@ -97,19 +86,12 @@ def answer(question):
     weights = {name: leaf(tensor) for name, tensor in question["weights"].items()}
     inputs = {name: leaf(question[name]) for name in ("x", "memory") if name in question}
     lengths = question["lengths"]
-    if question["kind"] == "encoder_decoder":
-        source_lengths = question["source_lengths"]
-        source = embed(weights["source_embedding.weight"], question["source"], source_lengths)
-        memory = encode(question, weights, "encoder.", source, source_lengths)
-        table = weights["target_embedding.weight"]
-        target = embed(table, question["target"], lengths)
-        output = decode(question, weights, "decoder.", target, lengths, memory, source_lengths) @ table.T
-    elif question["kind"] == "decoder":
+    if question["kind"] == "decoder":
         memory_lengths = question["memory_lengths"]
-        output = decode(question, weights, "", padded(inputs["x"], lengths), lengths,
+        output = decode(question, weights, padded(inputs["x"], lengths), lengths,
                         padded(inputs["memory"], memory_lengths), memory_lengths)
     else:
-        output = encode(question, weights, "", padded(inputs["x"], lengths), lengths)
+        output = encode(question, weights, padded(inputs["x"], lengths), lengths)
 
     return with_gradients(unpadded(output, lengths), question["upstream"], {**weights, **inputs})
 

@@ -1,9 +1,9 @@
-// Stack and EncoderDecoder against torch.nn's Transformer: outputs and the gradient of every parameter,
+// Stack against torch.nn's Transformer: outputs and the gradient of every parameter,
 // f32, 1e-5. The weights are ours, from a seed; no bias is zero and no norm the identity.
 #include <gtest/gtest.h>
 
 #include "heed/base/random.h"
-#include "heed/nn/encoder_decoder.h"
+#include "heed/nn/stack.h"
 #include "heed/ops/elementwise.h"
 #include "heed/tensor/autograd.h"
 #include "support/torch.h"
@@ -103,27 +103,6 @@ TEST(StackTorch, Decoder) {
     comparisons.back().question["x"] = test::tensor_question(x);
     comparisons.back().question["memory"] = test::tensor_question(read);
     comparisons.back().question["memory_lengths"] = memory_lengths;
-  }
-  test::expect_torch_agrees("nn/stack_torch.py", comparisons);
-}
-
-TEST(StackTorch, EncoderDecoder) {
-  if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
-  const Lengths lengths = {3, 1, 4}, source_lengths = {5, 2, 3};
-  const Lengths source = {1, 2, 3, 4, 5, 6, 7, 1, 1, 8}, target = {9, 3, 2, 9, 9, 0, 4, 4};
-  std::vector<test::TorchComparison> comparisons;
-  for (const Kind& kind : kKinds) {
-    EncoderDecoder model({.source_vocabulary = 9,
-                          .target_vocabulary = 10,
-                          .encoder = small(kind, false),
-                          .decoder = small(kind, false)});
-    initialize_everything(model);
-    const Packed memory = model.encode(Packed(Tensor::from(source, {10}), offsets_of(source_lengths)), Context());
-    const Tensor logits = model.decode(Packed(Tensor::from(target, {8}), offsets_of(lengths)), {memory}, Context());
-    comparisons.push_back(comparison("encoder_decoder", kind, model, logits, lengths));
-    comparisons.back().question["source"] = source;
-    comparisons.back().question["source_lengths"] = source_lengths;
-    comparisons.back().question["target"] = target;
   }
   test::expect_torch_agrees("nn/stack_torch.py", comparisons);
 }

@@ -11,42 +11,13 @@
 #include "support/error_of.h"
 #include "support/shared_data.h"
 #include "support/temp_folder.h"
+#include "text/small_sentencepiece.h"
 
 namespace heed::text {
 namespace {
 
+using test::bytes_field, test::integer_field, test::piece, test::small_model;
 using test::error_of;
-
-// Protobuf by hand.
-std::string varint(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  return bytes + static_cast<char>(value);
-}
-std::string integer_field(std::uint64_t number, std::uint64_t value) {
-  return varint(number << 3) + varint(value);
-}
-std::string bytes_field(std::uint64_t number, const std::string& bytes) {
-  return varint(number << 3 | 2) + varint(bytes.size()) + bytes;
-}
-std::string float_field(std::uint64_t number, float value) {
-  std::string bytes = varint(number << 3 | 5);
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift);
-  return bytes;
-}
-std::string piece(const std::string& text, float score, PieceType type = PieceType::kNormal) {
-  return bytes_field(1,
-                     bytes_field(1, text) + float_field(2, score) + integer_field(3, static_cast<std::uint64_t>(type)));
-}
-
-std::string small_model(std::uint64_t kind) {
-  return piece("<unk>", 0, PieceType::kUnknown) + piece("<s>", 0, PieceType::kControl) +
-         piece("</s>", 0, PieceType::kControl) + piece("▁", -3) + piece("a", -4) + piece("b", -5) + piece("ab", -1) +
-         piece("▁a", -0.5f) + piece("▁ab", -2) + piece("<user>", 0, PieceType::kUserDefined) +
-         bytes_field(2, integer_field(3, kind) + integer_field(4, 8000) + integer_field(40, 0)) +
-         bytes_field(3, bytes_field(1, "identity"));
-}
 
 // A trie with the single key "A", whose value is the string at 3.
 std::string small_charsmap() {
@@ -120,6 +91,14 @@ TEST(SentencePiece, FamiliesAddTheirSpecialTokens) {
   EXPECT_EQ(t5.encode("ab").ids, (std::vector<std::int32_t>{8, 2}));
   EXPECT_EQ(t5.token_to_id("<extra_id_0>"), 11);
   EXPECT_EQ(t5.token_to_id("<extra_id_1>"), 10);
+  // Ids that a folder lists count, also where the pieces have others.
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 1, "added_tokens_decoder": {
+      "0": {"content": "<pad>", "special": true}, "1": {"content": "</s>", "special": true},
+      "2": {"content": "<unk>", "special": true}, "900": {"content": "<extra_id_0>", "special": true}}})");
+  const Tokenizer listed = load_tokenizer(folder.path());
+  EXPECT_EQ(listed.encode("ab<extra_id_0>").ids, (std::vector<std::int32_t>{8, 900, 1}));
+  EXPECT_EQ(listed.decode(std::vector<std::int32_t>{0, 8, 900, 1}), "ab");
+  EXPECT_EQ(listed.vocabulary_size(), 901);
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
   const Tokenizer xlm = load_tokenizer(folder.path());
   EXPECT_EQ(xlm.encode("ab", "b").ids, (std::vector<std::int32_t>{0, 9, 2, 2, 4, 6, 2}));
@@ -170,7 +149,7 @@ TEST(SentencePiece, AModelTypeThatIsNotKnownIsRefused) {
   folder.write("config.json", R"({"model_type": "camembert"})");
   const std::string message = error_of(ErrorKind::bad_format, [&] { load_tokenizer(folder.path()); });
   EXPECT_NE(message.find("\"camembert\""), std::string::npos) << message;
-  EXPECT_NE(message.find("albert, llama, t5 and xlm-roberta"), std::string::npos) << message;
+  EXPECT_NE(message.find("albert, llama, m2m_100"), std::string::npos) << message;
 }
 
 TEST(Charsmap, FindsTheShortestKey) {

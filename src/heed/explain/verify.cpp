@@ -147,7 +147,8 @@ class DumpComparison {
       case HeadKind::next_sentence: outputs.push_back({"logits", row_of(logits, 0), {Axis::column}}); break;
       case HeadKind::token_classification:
       case HeadKind::masked_lm:
-      case HeadKind::causal_lm: outputs.push_back({"logits", logits, {Axis::token, Axis::column}}); break;
+      case HeadKind::causal_lm:
+      case HeadKind::seq2seq_lm: outputs.push_back({"logits", logits, {Axis::token, Axis::column}}); break;
       case HeadKind::replaced_token: outputs.push_back({"logits", column_of(logits, 0), {Axis::token}}); break;
       case HeadKind::question_answering:
         outputs.push_back({"start_logits", column_of(logits, 0), {Axis::token}});

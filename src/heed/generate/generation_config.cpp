@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "heed/generate/options.h"
 
@@ -35,6 +36,8 @@ constexpr std::string_view kHarmless[] = {"_commit_hash",
                                           "transformers_version",
                                           "use_cache"};
 
+constexpr const char *kStart = "decoder_start_token_id", *kBegin = "bos_token_id";
+
 // Fields that would change the result in a way heed has not, and the value at which they do nothing.
 struct Refused {
   std::string_view name;
@@ -66,6 +69,29 @@ GenerateOptions read_generation_config(const Json& config, const std::string& wh
   }
   for (const Field& field : fields) field.check(where);
   return options;
+}
+
+Json generation_settings(const Json& generation_config, const Json& config) {
+  if (!generation_config.is_null()) return generation_config;
+  GenerateOptions options;
+  Json settings = Json::object();
+  const auto take = [&](const std::string& name) {
+    if (config.is_object() && config.contains(name) && !config[name].is_null()) settings[name] = config[name];
+  };
+  for (const Field& field : options.fields()) take(field.name);
+  for (const char* name : {kStart, kBegin}) take(name);
+  return settings;
+}
+
+std::int32_t decoder_start(const Json& settings, const std::string& where) {
+  for (const char* name : {kStart, kBegin}) {
+    const auto id = json_optional<std::int64_t>(settings, name, -1, where);
+    if (id < 0) continue;
+    HEED_CHECK_AS(bad_format, id <= std::numeric_limits<std::int32_t>::max(), where, ": ", name, " is ", id,
+                  ", expected the id of a token");
+    return static_cast<std::int32_t>(id);
+  }
+  fail(ErrorKind::bad_format, where, ": neither ", kStart, " nor ", kBegin, ", expected what the decoder begins with");
 }
 
 }  // namespace heed

@@ -29,6 +29,26 @@ Tensor logits_of(const Model& model, const Tensor& hidden, const std::vector<std
   return logits.detached_contiguous();
 }
 
+void check_source(const Model& model, const std::vector<TokenId>& source, const std::string& name) {
+  const auto& encoder = model.info().encoder;
+  const bool reads = model.backbone()->reads() != nullptr;
+  HEED_CHECK(reads || source.empty(), name, " has a source, and ", model.info().model_type, " reads none");
+  HEED_CHECK(!reads || !source.empty(), name, " has no source for ", model.info().model_type, " to read");
+  if (!reads || !encoder) return;
+  HEED_CHECK(std::ssize(source) <= encoder->max_tokens, name, " has a source of ", source.size(),
+             " tokens, the model takes at most ", encoder->max_tokens);
+  for (const TokenId id : source) {
+    HEED_CHECK(id >= 0 && id < encoder->vocab_size, name, " has token ", id, " in its source, the vocabulary has ",
+               encoder->vocab_size);
+  }
+}
+
+// What rules may know of the source: nothing, if its ids are those of another vocabulary.
+std::vector<TokenId> encoder_ids_of(const Model& model, const std::vector<TokenId>& source) {
+  const auto& encoder = model.info().encoder;
+  return encoder && encoder->vocab_size == model.info().vocab_size ? source : std::vector<TokenId>();
+}
+
 constexpr std::int64_t kScoredRows = 64;  // of a prompt, at once: a row is the whole vocabulary
 
 // A prompt waits for another one that is being read if so many more of its tokens will be known then.
@@ -56,6 +76,7 @@ struct Generator::Part {
 Generator::Generator(const Model& model, const text::Tokenizer* tokenizer, const GeneratorOptions& options)
     : model_(model),
       decodes_(decodes_of(model)),
+      reads_(model.backbone()->reads()),
       tokenizer_(tokenizer),
       options_(options),
       state_(decodes_.start()),
@@ -66,6 +87,8 @@ Generator::Generator(const Model& model, const text::Tokenizer* tokenizer, const
 std::int64_t Generator::add(GenerateRequest request) {
   Live live{.id = added_, .request = std::move(request)};
   const GenerateRequest& given = live.request;
+  const std::string name = "[generate] request " + std::to_string(added_) + ":";
+  check_source(model_, given.source, name);
   live.search = make_search({.prompt = given.prompt,
                              .options = given.options,
                              .vocabulary = model_.info().vocab_size,
@@ -73,10 +96,11 @@ std::int64_t Generator::add(GenerateRequest request) {
                              .seed = given.seed,
                              .sequence = given.sequence,
                              .alternatives = given.alternatives,
+                             .encoder_ids = encoder_ids_of(model_, given.source),
                              .allowed_tokens = given.allowed_tokens,
                              .constraint = given.constraint,
                              .tokenizer = tokenizer_,
-                             .name = "[generate] request " + std::to_string(added_) + ":"});
+                             .name = name});
   if (const auto seconds = given.options.max_time) {
     constexpr double kYear = 3e7;
     const auto span = std::chrono::duration<double>(std::min(*seconds, kYear));
@@ -106,6 +130,7 @@ std::vector<GenerateResult> Generator::step(const Context& context) {
   end_in_time();
   std::vector<GenerateResult> done = settle();
   if (live_.empty()) return done;
+  if (reads_) read_sources(context);
   const std::vector<Part> parts = plan();
   const Tensor logits = run(parts, context);
   advance(parts, logits);
@@ -124,10 +149,11 @@ void Generator::end_in_time() {
   }
 }
 
-// Whether what is known of its prompt is what reading it would give: scores of the prompt need all hidden states, and
-// positions may depend on the length of the prompt.
+// Whether what is known of its prompt is what reading it would give: scores of the prompt need all hidden states,
+// positions may depend on the length of the prompt, and what is written about a source on the source.
 bool Generator::shares(const Live& live) const {
-  return options_.prompt_cache_bytes > 0 && !live.request.score_prompt && live.prompt_length() <= state_.fixed_length();
+  return options_.prompt_cache_bytes > 0 && !reads_ && !live.request.score_prompt &&
+         live.prompt_length() <= state_.fixed_length();
 }
 
 // Whether a prompt that begins alike is being read.
@@ -153,6 +179,24 @@ void Generator::join(Live& live) {
   live.result.known_tokens = live.fed;
 }
 
+// Those that may join do, with their sources, which are read together.
+void Generator::read_sources(const Context& context) {
+  std::vector<Live*> joining;
+  std::vector<TokenId> ids;
+  std::vector<std::int64_t> lengths;
+  for (Live& live : live_) {
+    if (live.rows > 0) continue;
+    if (std::ssize(ids) >= options_.prompt_chunk) break;
+    const std::vector<TokenId>& source = live.request.source;
+    ids.insert(ids.end(), source.begin(), source.end());
+    lengths.push_back(std::ssize(source));
+    joining.push_back(&live);
+  }
+  if (joining.empty()) return;
+  reads_->join(Packed(Tensor::from(ids, {std::ssize(ids)}), Offsets(lengths)), state_, context);
+  for (Live* live : joining) live->rows = 1;
+}
+
 // What each request feeds. Those that join share the chunk, first come, first served, except those that wait.
 std::vector<Generator::Part> Generator::plan() {
   std::vector<Part> parts;
@@ -162,7 +206,7 @@ std::vector<Generator::Part> Generator::plan() {
     next = std::next(each);
     Live& live = *each;
     if (live.rows == 0) {
-      if (room == 0) break;  // none after it has joined
+      if (room == 0 || reads_) break;  // none after it has joined
       if (waits(live)) {
         if (waiting == live_.end()) waiting = each;
         continue;
@@ -242,7 +286,7 @@ void Generator::remember(Live& live, const Part& part, std::int64_t sequence) {
 
 // What it read, for others. `sequence` is its own in the state.
 void Generator::keep(const Live& live, std::int64_t sequence) {
-  if (live.rows == 0 || live.forked || live.prompt_length() > state_.fixed_length()) return;
+  if (reads_ || live.rows == 0 || live.forked || live.prompt_length() > state_.fixed_length()) return;
   prompts_.keep(live.read, state_, sequence);
 }
 

@@ -23,7 +23,7 @@
 namespace heed {
 
 struct GenerateRequest {
-  std::vector<TokenId> prompt;
+  std::vector<TokenId> prompt;  // for a model that reads a source: what its decoder begins with
   GenerateOptions options{};
   // Random numbers are a function of (seed, sequence, position).
   std::uint64_t seed = 0, sequence = 0;
@@ -36,6 +36,7 @@ struct GenerateRequest {
   // A rule of the caller's: which tokens may follow these ids. May be called by several threads at once.
   AllowedTokens allowed_tokens{};
   std::shared_ptr<const RowConstraint> constraint{};  // every row gets a clone
+  std::vector<TokenId> source{};                      // what models that Read are to write about
 };
 
 struct GenerateResult {
@@ -48,7 +49,7 @@ struct GenerateResult {
 };
 
 struct GeneratorOptions {
-  std::int64_t prompt_chunk = 512;  // tokens of joining prompts in a step, of all together
+  std::int64_t prompt_chunk = 512;  // tokens of joining prompts in a step, of all together, and of their sources
   // Memory for keys and values of what was read, beside those of live requests, so that prompts that begin alike share
   // them. 0: every prompt is read from its first token.
   std::int64_t prompt_cache_bytes = std::int64_t{1} << 28;
@@ -94,6 +95,7 @@ class Generator {
   bool shares(const Live& live) const;
   bool waits(const Live& live) const;
   void join(Live& live);
+  void read_sources(const Context& context);
   std::vector<Part> plan();
   Tensor run(const std::vector<Part>& parts, const Context& context);
   void score_prompt(const Part& part, const Tensor& hidden, const Context& context) const;
@@ -106,6 +108,7 @@ class Generator {
 
   const Model& model_;
   const Decodes& decodes_;
+  const Reads* reads_;  // null for a model without sources
   const text::Tokenizer* tokenizer_;
   GeneratorOptions options_;
   DecodeState state_;

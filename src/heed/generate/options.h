@@ -54,4 +54,12 @@ struct GenerateOptions {
 // refused by its name if it is set to do something: bad_format with `where`.
 GenerateOptions read_generation_config(const Json& config, const std::string& where);
 
+// What a model's folder says of how to generate, as a generation_config.json: that file itself, or if it is null what
+// config.json has of its fields, where they stood before there was such a file.
+Json generation_settings(const Json& generation_config, const Json& config);
+
+// What the decoder of a model that reads a source begins with, by such settings: decoder_start_token_id, or
+// bos_token_id. Throws bad_format if there is none.
+std::int32_t decoder_start(const Json& settings, const std::string& where);
+
 }  // namespace heed

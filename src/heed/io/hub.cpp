@@ -37,6 +37,7 @@ const std::set<std::string_view>& file_names() {
                                                    "special_tokens_map.json",
                                                    "spiece.model",
                                                    "target.spm",
+                                                   "target_vocab.json",
                                                    "tokenizer.json",
                                                    "tokenizer.model",
                                                    "tokenizer_config.json",

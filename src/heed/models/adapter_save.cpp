@@ -26,6 +26,7 @@ Json task_type(HeadKind head) {
   switch (head) {
     case HeadKind::none: return "FEATURE_EXTRACTION";
     case HeadKind::causal_lm: return "CAUSAL_LM";
+    case HeadKind::seq2seq_lm: return "SEQ_2_SEQ_LM";
     case HeadKind::sequence_classification: return "SEQ_CLS";
     case HeadKind::token_classification: return "TOKEN_CLS";
     case HeadKind::question_answering: return "QUESTION_ANS";

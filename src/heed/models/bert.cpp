@@ -1,7 +1,6 @@
 #include "heed/models/bert.h"
 
 #include "heed/attention/positions.h"
-#include "heed/attention/relative_terms.h"
 #include "heed/base/error.h"
 #include "heed/models/published.h"
 #include "heed/ops/elementwise.h"
@@ -163,9 +162,6 @@ BertBackbone::BertBackbone(const BertConfig& config)
   if (config.embedding_size != config.hidden_size() || config.always_projected) {
     projection_.emplace(config.embedding_size, config.hidden_size(), true, initializer);
   }
-  if (config.distance_buckets > 0) {
-    distance_bias_ = Tensor::zeros({config.distance_buckets, config.stack.block.attention.heads});
-  }
 }
 
 Tensor BertBackbone::encode(const Inputs& inputs, const Context& context, std::vector<Tensor>* hidden) const {
@@ -181,7 +177,6 @@ Tensor BertBackbone::forward(const Inputs& inputs, StackCall call, const Context
   const Tensor x = embed(inputs, call.state, context.child("embeddings"));
   context.tap(Tap::Kind::embeddings, x);
   if (config_.is_decoder) call.attention.mask = Mask::causal();
-  if (distance_bias_.defined()) call.attention.terms.push_back(bucket_bias_term(distance_bias_));
   return stack_.forward(Packed(x, inputs.ids.offsets), call, context);
 }
 
@@ -251,7 +246,6 @@ void BertBackbone::visit(Visitor& visitor) const {
   if (token_type_) visitor.child("token_type", *token_type_);
   visitor.child("embedding_norm", embedding_norm_);
   if (projection_) visitor.child("projection", *projection_);
-  visitor.parameter("distance_bias", distance_bias_, Initializer::normal(config_.initializer_range));
   stack_.visit(visitor);
 }
 
@@ -292,7 +286,7 @@ const ModelFamily& bert_family() {
                                   .prefix = "bert.",
                                   .read = read_bert,
                                   .unused = {},
-                                  .causal_lm_class = "BertLMHeadModel"};
+                                  .lm_class = "BertLMHeadModel"};
   return family;
 }
 

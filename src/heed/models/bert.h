@@ -26,7 +26,6 @@ struct BertConfig {
   std::int64_t position_rows = 0;            // rows of the table of positions
   std::optional<std::int64_t> padding_id{};  // positions count tokens other than this one, from padding_id + 1 on
   TextPositions positions = TextPositions::absolute;
-  std::int64_t distance_buckets = 0;
   double initializer_range = 0.02;
   bool tie_word_embeddings = true;
   bool is_decoder = false;
@@ -66,7 +65,6 @@ class BertBackbone : public Backbone, public Encodes, public Decodes {
   Norm embedding_norm_;
   Dropout dropout_;
   std::optional<Linear> projection_;
-  Tensor distance_bias_;  // [buckets, heads]
   Stack stack_;
 };
 

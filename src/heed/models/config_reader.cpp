@@ -131,9 +131,10 @@ void ConfigReader::only(const std::string& field, const Json& value) {
 
 void ConfigReader::finish() {
   harmless(kHarmless);
-  // Unless the family says otherwise, a decoder, cross-attention or fewer heads in some layers are other models.
+  // Unless the family says otherwise, a decoder, an encoder before it, cross-attention or fewer heads in some layers
+  // are other models.
   if (!known_.contains("is_decoder")) only("is_decoder", false);
-  only("is_encoder_decoder", false);
+  if (!known_.contains("is_encoder_decoder")) only("is_encoder_decoder", false);
   only("add_cross_attention", false);
   only("cross_attention_hidden_size", Json());
   only("pruned_heads", Json::object());

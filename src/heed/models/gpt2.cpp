@@ -64,7 +64,7 @@ const ModelFamily& gpt2_family() {
                                   .prefix = "transformer.",
                                   .read = read_gpt2,
                                   .unused = {"transformer.h.#.attn.bias", "transformer.h.#.attn.masked_bias"},
-                                  .causal_lm_class = "GPT2LMHeadModel"};
+                                  .lm_class = "GPT2LMHeadModel"};
   return family;
 }
 

@@ -12,7 +12,8 @@ std::int64_t outputs(const ModelConfig& model, HeadKind kind) {
     case HeadKind::sequence_classification:
     case HeadKind::token_classification: return static_cast<std::int64_t>(model.labels.size());
     case HeadKind::masked_lm:
-    case HeadKind::causal_lm: return model.info.vocab_size;
+    case HeadKind::causal_lm:
+    case HeadKind::seq2seq_lm: return model.info.vocab_size;
     case HeadKind::question_answering:
     case HeadKind::next_sentence: return 2;
     case HeadKind::replaced_token: return 1;
@@ -54,10 +55,11 @@ Head::Head(const ModelConfig& model, const HeadConfig& config, const Embedding& 
   output_.emplace(last_size(model, config), outputs(model, config.kind), config.bias,
                   Initializer::normal(model.initializer_range));
   if (config.tied) output_->tie(words);
+  if (config.logits_bias) logits_bias_ = Tensor::zeros({1, outputs(model, config.kind)});
 }
 
 Tensor Head::forward(const Tensor& x, const Context& context) const {
-  Tensor y = x;
+  Tensor y = config_.input_scale == 1 ? x : scale(x, config_.input_scale);
   if (dense_) {
     if (config_.dropout_before_dense) y = dropout_.forward(y, context.child("input"));
     y = dense_->forward(y, config_.activation);
@@ -66,6 +68,7 @@ Tensor Head::forward(const Tensor& x, const Context& context) const {
   y = dropout_.forward(y, context);
   if (adaptive_) return adaptive_->forward(y);
   y = output_->forward(y);
+  if (logits_bias_.defined()) y = add(y, logits_bias_);
   return config_.soft_cap > 0 ? scale(tanh(scale(y, 1 / config_.soft_cap)), config_.soft_cap) : y;
 }
 
@@ -80,6 +83,7 @@ void Head::visit(Visitor& visitor) const {
   if (norm_) visitor.child("norm", *norm_);
   if (output_) visitor.child("output", *output_);
   if (adaptive_) visitor.child("output", *adaptive_);
+  visitor.buffer("logits_bias", logits_bias_);
 }
 
 HeadConfig token_head(HeadKind kind, std::string theirs, double dropout) {

@@ -20,6 +20,7 @@ class Head : public Module {
   HeadConfig::Input input() const { return config_.input; }
   // Multiplications and additions of forward().
   double operations(std::int64_t rows) const;
+  bool reads_itself() const { return config_.reads_itself; }
   void visit(Visitor& visitor) const override;
 
  private:
@@ -28,6 +29,7 @@ class Head : public Module {
   std::optional<Norm> norm_;
   Dropout dropout_;
   std::optional<Linear> output_;
+  Tensor logits_bias_;
   std::optional<AdaptiveSoftmax> adaptive_;
 };
 

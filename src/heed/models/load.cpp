@@ -21,12 +21,19 @@ bool may_be_left(const std::string& name, const Model& model) {
   if (name.starts_with(model.config().family->prefix + "pooler.")) return !model.has_pooler();
   const auto is_constant = [&](const auto& each) { return name == model.config().family->prefix + each.first; };
   if (std::ranges::any_of(model.config().constants, is_constant)) return true;
+  const auto is_copy = [&](const auto& copy) { return name == model.config().family->prefix + copy.second; };
+  if (std::ranges::any_of(model.config().copies, is_copy)) return true;
   return belongs_to_head(name, model.config()) || is_unused(name, *model.config().family);
 }
 
 // The name in the file for a wanted tensor: its own, or that of a copy.
-std::optional<std::string> found_name(const CanonicalNames& names, const std::string& wanted, const HeadConfig* head) {
+std::optional<std::string> found_name(const CanonicalNames& names, const std::string& wanted, const ModelConfig& config,
+                                      const HeadConfig* head) {
   if (names.contains(wanted)) return wanted;
+  const std::string& prefix = config.family->prefix;
+  for (const auto& [ours, other] : config.copies) {
+    if (prefix + ours == wanted && names.contains(prefix + other)) return prefix + other;
+  }
   if (!head) return {};
   for (const PublishedName& copy : head->copies) {
     if (copy.ours == wanted && names.contains(copy.theirs)) return copy.theirs;
@@ -54,6 +61,7 @@ void check_sizes(const CanonicalNames& names, const ModelConfig& config, const H
                  const std::string& where) {
   for (SizeCheck check : config.sizes) {
     check.tensor = config.family->prefix + check.tensor;
+    check.tensor = found_name(names, check.tensor, config, head).value_or(check.tensor);
     check_size(names, check, where);
   }
   if (!head) return;
@@ -61,6 +69,20 @@ void check_sizes(const CanonicalNames& names, const ModelConfig& config, const H
   const std::string output = head->names.back().theirs + ".weight";
   if (labelled && names.contains(output)) {
     check_size(names, {output, 0, static_cast<std::int64_t>(config.labels.size()), config.labels_field}, where);
+  }
+}
+
+// HuggingFace's rule: an output that files hold beside the table of words, with other values, is not tied to it,
+// whatever config.json says.
+void untie_if_apart(ModelConfig& config, HeadKind kind, const CanonicalNames& names) {
+  const auto head = std::ranges::find(config.heads, kind, &HeadConfig::kind);
+  if (head == config.heads.end() || !head->tied) return;
+  const std::string table =
+      config.family->prefix + published_name(config.names, config.head_table, 0, config.blocks_per_group) + ".weight";
+  for (const PublishedName& copy : head->copies) {
+    if (!copy.ours.empty() || !names.contains(copy.theirs) || !names.contains(table)) continue;
+    const Tensor own = names.tensor(copy.theirs), words = names.tensor(table);
+    head->tied = own.dtype() == words.dtype() && same_bits(own, words);
   }
 }
 
@@ -139,8 +161,9 @@ void fill_model(Model& model, const CanonicalNames& names, const std::string& wh
   std::vector<std::pair<PublishedTensor, std::string>> sources;
   for (const PublishedTensor& target : published_tensors(model)) {
     if (new_head && target.part == ParameterPlace::Part::head) continue;
-    const auto name = found_name(names, target.name, head);
+    const auto name = found_name(names, target.name, model.config(), head);
     if (new_head && !name && target.part == ParameterPlace::Part::pooler) continue;
+    if (target.is_buffer && !name) continue;
     if (!name) {
       problems += "\n  missing " + target.name + " " + shape_text(target.shape().sizes());
     } else if (!std::ranges::equal(names.shape(*name), target.shape().sizes())) {
@@ -156,12 +179,16 @@ void fill_model(Model& model, const CanonicalNames& names, const std::string& wh
   }
   HEED_CHECK_AS(bad_format, problems.empty(), where, ": the tensors are not those of ", model.architecture(), ":",
                 problems);
-  if (storage == LoadOptions::Storage::f32) {
-    for (auto& [target, name] : sources) target.values.copy_from(target.arranged(names.tensor(name)));
-    return;
-  }
   StoredParameters stored;
-  for (const auto& [target, name] : sources) stored.add(target, names.tensor(name));
+  for (auto& [target, name] : sources) {
+    const Tensor source = names.tensor(name);
+    if (storage == LoadOptions::Storage::f32 || target.is_buffer) {
+      target.values.copy_from(target.arranged(source));
+    } else {
+      stored.add(target, source);
+    }
+  }
+  if (storage == LoadOptions::Storage::f32) return;
   replace_parameters(
       model, [&](const Weight& weight) { return stored.weight(weight.parameter()); },
       [&](const Tensor& parameter) { return stored.values(parameter); });
@@ -188,6 +215,7 @@ std::unique_ptr<Model> load_model(const ModelFolder& folder, const LoadOptions& 
       head_of_adapter || (head && options.new_head_seed && (!options.new_labels.empty() || !names.has_head(*head)));
   if (!options.new_labels.empty()) config.set_labels(options.new_labels);
   check_sizes(names, config, new_head ? nullptr : head, folder.config_name());
+  untie_if_apart(config, kind, names);
 
   // What an adapter changes is no longer what the files store.
   const LoadOptions::Storage storage = adapter ? LoadOptions::Storage::f32 : options.storage;

@@ -54,11 +54,30 @@ Model::Model(ModelConfig config, HeadKind head, bool with_pooler, std::shared_pt
   if (description) head_.emplace(config_, *description, backbone_->words(), backbone_->adaptive_words());
 }
 
+Inputs Model::completed(const Inputs& inputs) const {
+  const std::string& type = config_.info.model_type;
+  HEED_CHECK(backbone_->encodes(), "[Model] ", type, " does not encode whole texts");
+  const bool has_source = inputs.source.values.defined();
+  HEED_CHECK(backbone_->reads() || !has_source, "[Model] a source for ", type, ", which reads none");
+  if (!head_ || !head_->reads_itself() || has_source) return inputs;
+  HEED_CHECK(!inputs.vectors.defined(), "[Model] vectors for ", type, ", which reads its text twice");
+  const Offsets& offsets = inputs.ids.offsets;
+  const Tensor ids = inputs.ids.values.detached_to(DType::i64).detached_contiguous();
+  Tensor later = ids.detached_clone();
+  const auto* id = ids.data<std::int64_t>();
+  auto* out = later.mutable_data<std::int64_t>();
+  for (std::int64_t b = 0; b < offsets.sequences(); ++b) {
+    for (std::int64_t t = offsets.begin(b); t < offsets.end(b); ++t) {
+      out[t] = t == offsets.begin(b) ? config_.decoder_start : id[t - 1];
+    }
+  }
+  return {.ids = Packed(later, offsets), .type_ids = inputs.type_ids, .source = inputs.ids};
+}
+
 Tensor Model::encode(const Inputs& inputs, const Context& context) const {
-  const Encodes* encodes = backbone_->encodes();
-  HEED_CHECK(encodes, "[Model] ", config_.info.model_type, " does not encode whole texts");
-  if (!inputs.remembered.empty()) return encode_remembered(*backbone_, inputs, context.child(kBackbone));
-  return encodes->encode(inputs, context.child(kBackbone));
+  const Inputs all = completed(inputs);
+  if (!all.remembered.empty()) return encode_remembered(*backbone_, all, context.child(kBackbone));
+  return backbone_->encodes()->encode(all, context.child(kBackbone));
 }
 
 Tensor Model::logits_of_rows(const Tensor& rows, const Context& context) const {
@@ -95,11 +114,10 @@ double Model::operations(const Offsets& offsets) const {
 }
 
 ModelOutput Model::forward(const Inputs& inputs, const Context& context, bool with_states) const {
-  const Encodes* encodes = backbone_->encodes();
-  HEED_CHECK(encodes, "[Model] ", config_.info.model_type, " does not encode whole texts");
   HEED_CHECK(inputs.remembered.empty(), "[Model] forward() takes whole texts, encode() what is remembered of them too");
   ModelOutput out;
-  out.hidden = encodes->encode(inputs, context.child(kBackbone), with_states ? &out.states : nullptr);
+  out.hidden =
+      backbone_->encodes()->encode(completed(inputs), context.child(kBackbone), with_states ? &out.states : nullptr);
   const Offsets& offsets = inputs.ids.offsets;
   if (pooler_) out.pooled = pooled(out.hidden, offsets);
   if (head_) {

@@ -1,7 +1,7 @@
 // A model: a backbone that turns inputs into hidden states, and perhaps a head that turns those into answers. What a
 // backbone can do it says by its capabilities. Several models may share one backbone, each with a head of its own.
 //
-// Legend: B sequences, N tokens in all, C hidden size, E embedding size, L labels, V vocabulary.
+// Legend: B sequences, N tokens in all, M of their sources, C hidden size, E embedding size, L labels, V vocabulary.
 #pragma once
 
 #include <memory>
@@ -25,6 +25,9 @@ struct Inputs {
   // Per sequence, how many of its first tokens were read in earlier segments: they are remembered, and no gradients
   // flow through them. Empty: none; for models that Recur.
   std::vector<std::int64_t> remembered{};
+  // For models that Read: ids [M] of a source for each sequence. In a state the sources of its sequences are read
+  // already.
+  Packed source{};
 };
 
 // Which part of a model a parameter belongs to, and how deep: 0 for the embeddings, 1 and up for the layers, one more
@@ -57,6 +60,17 @@ class Decodes {
   virtual Tensor finish(const Tensor& hidden) const = 0;
 };
 
+// An encoder reads a source, and the decoder attends to what it made of it.
+class Reads {
+ public:
+  virtual ~Reads() = default;
+  // The encoder's last hidden states [M, C]. `hidden` receives what enters its first layer and what comes out of each.
+  virtual Tensor read(const Packed& source, const Context& context, std::vector<Tensor>* hidden = nullptr) const = 0;
+  // Sequences join a state of Decodes, each with a source, which is read here and kept. If it throws the state is what
+  // it was.
+  virtual void join(const Packed& sources, DecodeState& state, const Context& context) const = 0;
+};
+
 // Hidden states segment by segment: every token sees what is remembered of the segments before its own.
 class Recurs {
  public:
@@ -80,6 +94,7 @@ class Backbone : public Module {
   // Null for what it cannot do.
   virtual const Encodes* encodes() const { return nullptr; }
   virtual const Decodes* decodes() const { return nullptr; }
+  virtual const Reads* reads() const { return nullptr; }
   virtual const Recurs* recurs() const { return nullptr; }
 };
 
@@ -122,6 +137,9 @@ class Model : public Module {
   void visit(Visitor& visitor) const override;
 
  private:
+  // What the backbone gets of it: its own source, if the head reads_itself. Throws for what the backbone cannot take.
+  Inputs completed(const Inputs& inputs) const;
+
   ModelConfig config_;
   HeadKind head_kind_;
   std::shared_ptr<Backbone> backbone_;

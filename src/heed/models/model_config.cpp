@@ -20,6 +20,7 @@ constexpr HeadName kHeadNames[] = {
     {HeadKind::token_classification, "token_classification", "ForTokenClassification"},
     {HeadKind::masked_lm, "masked_lm", "ForMaskedLM"},
     {HeadKind::causal_lm, "causal_lm", "ForCausalLM"},
+    {HeadKind::seq2seq_lm, "seq2seq_lm", "ForConditionalGeneration"},
     {HeadKind::question_answering, "question_answering", "ForQuestionAnswering"},
     {HeadKind::next_sentence, "next_sentence", "ForNextSentencePrediction"},
     {HeadKind::replaced_token, "replaced_token", "ForPreTraining"},
@@ -38,7 +39,8 @@ std::string_view to_string(HeadKind kind) {
 }
 
 std::string architecture_name(const ModelFamily& family, HeadKind head) {
-  if (head == HeadKind::causal_lm && !family.causal_lm_class.empty()) return family.causal_lm_class;
+  const bool writes = head == HeadKind::causal_lm || head == HeadKind::seq2seq_lm;
+  if (writes && !family.lm_class.empty()) return family.lm_class;
   return family.class_name + std::string(name_of(head).architecture);
 }
 

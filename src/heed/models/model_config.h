@@ -26,6 +26,7 @@ enum class HeadKind {
   token_classification,     // [N, L]
   masked_lm,                // [N, V]
   causal_lm,                // [N, V]: the next token
+  seq2seq_lm,               // [N, V]: the next token of what is written about a source
   question_answering,       // [N, 2]: start and end
   next_sentence,            // [B, 2]
   replaced_token,           // [N, 1]: ELECTRA's discriminator
@@ -50,17 +51,21 @@ struct PublishedName {
 struct HeadConfig {
   HeadKind kind = HeadKind::none;
   enum class Input { tokens, first_token, last_token, pooler } input = Input::tokens;
+  // The model has an encoder, which reads the very text that the decoder reads too, one place later.
+  bool reads_itself = false;
   std::int64_t dense_size = 0;               // of a layer before the output; 0: there is none
   Activation activation = Activation::none;  // after dense
   std::optional<NormConfig> norm{};
   double dropout = 0;
   bool dropout_before_dense = false;
-  bool tied = false;    // the output's weight is the table of words
-  bool bias = true;     // of the output
-  double soft_cap = 0;  // logits become cap * tanh(logits / cap); 0: they are left
+  bool tied = false;         // the output's weight is the table of words
+  bool bias = true;          // of the output
+  double input_scale = 1;    // hidden states are multiplied by it first
+  bool logits_bias = false;  // one that is not trained, [1, V]
+  double soft_cap = 0;       // logits become cap * tanh(logits / cap); 0: they are left
   // The output is an adaptive softmax, whose logits are log-probabilities, over a backbone's adaptive_words().
   std::optional<AdaptiveConfig> adaptive{};
-  std::vector<PublishedName> names{};  // ours: dense, norm, output
+  std::vector<PublishedName> names{};  // ours: dense, norm, output, logits_bias
   // Names under which files may hold a tied tensor once more, and which it is: "" for the table of words.
   std::vector<PublishedName> copies{};
 };
@@ -89,6 +94,13 @@ struct ModelInfo {
   std::int64_t memory = 0;           // tokens of earlier segments that it remembers; 0: it does not read in segments
   std::string positions{};           // "absolute"
 
+  // Of a model whose decoder attends to what its encoder made of a source: the encoder. The rest is the decoder's, but
+  // for `layers` and `attention_layers`, which are those of both.
+  struct Encoder {
+    std::int64_t vocab_size = 0, intermediate_size = 0, layers = 0, heads = 0, max_tokens = 0;
+  };
+  std::optional<Encoder> encoder{};
+
   std::int64_t vector_size() const { return output_size > 0 ? output_size : hidden_size; }  // of the last hidden states
 };
 inline constexpr std::int64_t kAnyLength = std::int64_t{1} << 20;
@@ -99,8 +111,8 @@ struct ModelFamily {
   void (*read)(ConfigReader& reader, struct ModelConfig& config) = nullptr;
   // Names that files may have and no model here uses: # is a number, and what ends with a dot is the beginning of more.
   std::vector<std::string> unused{};
-  std::string causal_lm_class{};  // "GPT2LMHeadModel"; "": class_name + "ForCausalLM"
-  std::string bare_prefix{};      // the end of prefix that tensors keep where there is no head: OPT's "decoder."
+  std::string lm_class{};     // of the head that writes: "GPT2LMHeadModel"; "": class_name + "ForCausalLM", say
+  std::string bare_prefix{};  // the end of prefix that tensors keep where there is no head: OPT's "decoder."
 };
 
 struct ModelConfig {
@@ -114,6 +126,10 @@ struct ModelConfig {
   std::vector<PublishedName> names{};  // of the backbone, without the family's prefix
   std::int64_t blocks_per_group = 1;   // of layers that share weights
   std::vector<SizeCheck> sizes{};
+  std::int64_t decoder_start = 0;   // the decoder's first token, for a head that reads_itself
+  std::string head_table = "word";  // in `names`: the table of words that heads may be tied to
+  // Names under which files may hold a tensor once more, or instead: {its name, the other}, as `theirs` in `names`.
+  std::vector<std::pair<std::string, std::string>> copies{};
   // Tensors that files have although they follow from the fields: written, not read. Names as in `names`.
   std::vector<std::pair<std::string, Tensor>> constants{};
   std::string labels_field = "id2label";

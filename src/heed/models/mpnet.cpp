@@ -9,8 +9,8 @@ std::vector<PublishedName> mpnet_names() {
   return {{"word", "embeddings.word_embeddings"},
           {"position", "embeddings.position_embeddings"},
           {"embedding_norm", "embeddings.LayerNorm"},
-          {"distance_bias", "encoder.relative_attention_bias.weight"},
           {layer + "attention.query_key_value", theirs + "attention.attn.{q,k,v}"},
+          {layer + "attention.distance_bias", "encoder.relative_attention_bias.weight"},
           {layer + "attention.output", theirs + "attention.attn.o"},
           {layer + "attention_norm", theirs + "attention.LayerNorm"},
           {layer + "feed_forward.up", theirs + "intermediate.dense"},
@@ -25,10 +25,10 @@ void read_mpnet(ConfigReader& reader, ModelConfig& config) {
   bert.stack.block.feed_forward.activation = reader.activation("hidden_act", "gelu");
   bert.padding_id = 1;  // not a field
   bert.positions = TextPositions::absolute_and_bias;
-  bert.distance_buckets = reader.size("relative_attention_num_buckets", 32, 2, 4096);
-  if (bert.distance_buckets % 2 != 0) {
-    reader.refuse("relative_attention_num_buckets", std::to_string(bert.distance_buckets), "an even number");
-  }
+  const std::int64_t buckets = reader.size("relative_attention_num_buckets", 32, 2, 4096);
+  if (buckets % 2 != 0) reader.refuse("relative_attention_num_buckets", std::to_string(buckets), "an even number");
+  bert.stack.block.attention.distance_buckets = buckets;
+  bert.stack.tie_position_biases = true;
   // BERT's, which mean nothing to it.
   reader.harmless({"type_vocab_size", "position_embedding_type", "classifier_dropout"});
   describe(config, reader, bert, mpnet_names());

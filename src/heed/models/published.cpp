@@ -72,10 +72,12 @@ bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<P
                       std::int64_t heads) {
   std::string pattern = ours;
   std::int64_t number = 0;
-  if (ours.starts_with("layer.")) {
-    const std::size_t begin = std::string_view("layer.").size(), end = ours.find('.', begin);
+  constexpr std::string_view kLayer = "layer.";
+  const std::size_t at = ours.starts_with(kLayer) ? 0 : ours.find("." + std::string(kLayer)) + 1;
+  if (ours.compare(at, kLayer.size(), kLayer) == 0) {
+    const std::size_t begin = at + kLayer.size(), end = ours.find('.', begin);
     number = std::stoll(ours.substr(begin, end - begin));
-    pattern = "layer.#" + ours.substr(end);
+    pattern = ours.substr(0, begin) + "#" + ours.substr(end);
   }
   for (const PublishedName& name : names) {
     auto rest = rest_after(name.ours, pattern);
@@ -93,7 +95,7 @@ bool append_published(std::vector<PublishedTensor>& tensors, const std::vector<P
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::int64_t end = begin + unit * shares[i];
       tensors.push_back({parts[i], parameter.values.detached_slice(0, begin, end), name.layout, parameter.part, heads,
-                         parameter.parameter, begin});
+                         parameter.parameter, begin, parameter.is_buffer});
       begin = end;
     }
     return true;
@@ -154,16 +156,22 @@ std::string published_name(const std::vector<PublishedName>& names, std::string_
 std::vector<PublishedTensor> published_tensors(const Model& model) {
   const ModelConfig& config = model.config();
   std::vector<PublishedTensor> tensors;
-  for (const auto& [name, parameter] : named_parameters(model)) {
+  const auto append = [&](const NamedConstParameter& each, bool is_buffer) {
+    const auto& [name, values] = each;
     const ParameterPlace::Part part = model.place(name).part;
     const bool of_head = part == ParameterPlace::Part::head;
     const auto& names = of_head ? config.head_config(model.head()).names : config.names;
     const std::string prefix = of_head ? "" : config.family->prefix;
-    const bool found = append_published(tensors, names, name.substr(name.find('.') + 1),
-                                        {.name = prefix, .values = *parameter, .part = part, .parameter = name},
-                                        config.blocks_per_group, config.info.heads);
-    HEED_CHECK_AS(internal, found, "[", config.info.model_type, "] parameter ", name, " has no published name");
+    return append_published(
+        tensors, names, name.substr(name.find('.') + 1),
+        {.name = prefix, .values = *values, .part = part, .parameter = name, .is_buffer = is_buffer},
+        config.blocks_per_group, config.info.heads);
+  };
+  for (const NamedConstParameter& each : named_parameters(model)) {
+    const bool found = append(each, false);
+    HEED_CHECK_AS(internal, found, "[", config.info.model_type, "] parameter ", each.name, " has no published name");
   }
+  for (const NamedConstParameter& each : named_buffers(model)) append(each, true);
   return tensors;
 }
 

@@ -20,6 +20,7 @@ struct PublishedTensor {
   std::int64_t heads = 0;      // of a layout by_head
   std::string parameter{};     // ours
   std::int64_t first_row = 0;  // of it
+  bool is_buffer = false;      // and no parameter: files may lack it
 
   // As the file has it.
   Shape shape() const { return is_transposed() ? Shape({values.size(1), values.size(0)}) : values.shape(); }
@@ -38,7 +39,8 @@ struct PublishedTensor {
   std::int64_t row_in_file(std::int64_t row) const;
 };
 
-// All tensors of a file that would hold this model. A tied output weight is the table of words and not listed twice.
+// All tensors of a file that would hold this model: its parameters, and the buffers that have a published name. A tied
+// output weight is the table of words and not listed twice.
 std::vector<PublishedTensor> published_tensors(const Model& model);
 
 // What `theirs` of our parameter or module, of the block of that number, is. Throws internal if the names lack it.

@@ -285,7 +285,7 @@ const ModelFamily& transfo_xl_family() {
                                   .prefix = "transformer.",
                                   .read = read_transfo_xl,
                                   .unused = {},
-                                  .causal_lm_class = "TransfoXLLMHeadModel"};
+                                  .lm_class = "TransfoXLLMHeadModel"};
   return family;
 }
 

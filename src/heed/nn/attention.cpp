@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heed/attention/positions.h"
-#include "heed/attention/relative_terms.h"
 #include "heed/attention/scores.h"
 #include "heed/base/error.h"
 #include "heed/ops/gather.h"
@@ -93,6 +92,7 @@ MultiHeadAttention::MultiHeadAttention(std::int64_t hidden_size, const Attention
     position_bias_ = Tensor::zeros({config_.heads, config_.head_dim});
   }
   if (config_.relative_reach > 0) distance_ = Tensor::zeros({2 * config_.relative_reach + 1, config_.head_dim});
+  if (config_.distance_buckets > 0) distance_bias_ = Tensor::zeros({config_.distance_buckets, config_.heads});
 }
 
 void MultiHeadAttention::add_relative_terms(std::vector<Term>& terms, const Tensor& q, const Tensor& k) const {
@@ -123,10 +123,15 @@ Tensor MultiHeadAttention::position_table(const Tensor& codes) const {
 }
 
 void MultiHeadAttention::tie_position_biases(const MultiHeadAttention& other) {
-  HEED_CHECK(position_ && other.position_ && content_bias_.shape() == other.content_bias_.shape(),
-             "[MultiHeadAttention] position biases ", content_bias_.shape(), " tied to ", other.content_bias_.shape());
+  const auto shape = [](const Tensor& bias) { return bias.defined() ? bias.shape() : Shape({0}); };
+  const bool alike = shape(content_bias_) == shape(other.content_bias_) &&
+                     shape(distance_bias_) == shape(other.distance_bias_) &&
+                     (content_bias_.defined() || distance_bias_.defined());
+  HEED_CHECK(alike, "[MultiHeadAttention] position biases ", shape(content_bias_), " and ", shape(distance_bias_),
+             " tied to ", shape(other.content_bias_), " and ", shape(other.distance_bias_));
   content_bias_ = other.content_bias_;
   position_bias_ = other.position_bias_;
+  distance_bias_ = other.distance_bias_;
 }
 
 Tensor MultiHeadAttention::attended(AttentionInput input, const AttentionCall& call, const Context& context,
@@ -203,6 +208,7 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
                        .scale = call.scale ? call.scale : config_.scale,
                        .mask = call.mask,
                        .terms = call.terms};
+  if (distance_bias_.defined()) input.terms.push_back(bucket_bias_term(distance_bias_, config_.bucket_options));
   const bool in_place = config_.fused && !call.cache && !config_.rotary && !query_norm_ && !position_ &&
                         !distance_.defined() && config_.empty_memory == 0 && !call.before.values.defined();
   if (in_place) {
@@ -241,28 +247,33 @@ Tensor MultiHeadAttention::forward(const Packed& x, const AttentionCall& call, c
 KeysValues MultiHeadAttention::project(const Packed& memory) const {
   HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
   return {normalized(split_heads(key_->forward(memory.values), config_.key_heads), key_norm_),
-          split_heads(value_->forward(memory.values), config_.key_heads), memory.offsets};
+          split_heads(value_->forward(memory.values), config_.key_heads)};
+}
+
+AttentionInput MultiHeadAttention::queries_of(const Packed& x, const AttentionCall& call) const {
+  HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
+  HEED_CHECK(!call.cache, "[MultiHeadAttention] a cache of its own tokens is for self-attention");
+  HEED_CHECK(!config_.rotary && !distance_bias_.defined(), "[MultiHeadAttention] positions are for self-attention");
+  return {.q = normalized(split_heads(query_->forward(x.values), config_.heads), query_norm_),
+          .queries = x.offsets,
+          .scale = call.scale ? call.scale : config_.scale,
+          .mask = call.mask,
+          .terms = call.terms};
 }
 
 Tensor MultiHeadAttention::forward(const Packed& x, const Packed& memory, const AttentionCall& call,
                                    const Context& context, const Tensor& residual) const {
-  return forward(x, project(memory), call, context, residual);
+  AttentionInput input = queries_of(x, call);
+  const KeysValues projected = project(memory);
+  input.k = projected.keys, input.v = projected.values, input.keys = memory.offsets;
+  return attended(std::move(input), call, context, residual);
 }
 
-Tensor MultiHeadAttention::forward(const Packed& x, const KeysValues& memory, const AttentionCall& call,
+Tensor MultiHeadAttention::forward(const Packed& x, const KeyValueCache& memory, const AttentionCall& call,
                                    const Context& context, const Tensor& residual) const {
-  HEED_CHECK(!config_.fused, "[MultiHeadAttention] cross-attention needs separate projections (fused = false)");
-  HEED_CHECK(!call.cache, "[MultiHeadAttention] a cache is for self-attention");
-  HEED_CHECK(!config_.rotary, "[MultiHeadAttention] rotary positions are for self-attention");
-  return attended({.q = normalized(split_heads(query_->forward(x.values), config_.heads), query_norm_),
-                   .k = memory.keys,
-                   .v = memory.values,
-                   .queries = x.offsets,
-                   .keys = memory.offsets,
-                   .scale = call.scale ? call.scale : config_.scale,
-                   .mask = call.mask,
-                   .terms = call.terms},
-                  call, context, residual);
+  AttentionInput input = queries_of(x, call);
+  input.cache = &memory, input.keys = memory.offsets();
+  return attended(std::move(input), call, context, residual);
 }
 
 void MultiHeadAttention::visit(Visitor& visitor) const {
@@ -279,6 +290,7 @@ void MultiHeadAttention::visit(Visitor& visitor) const {
     visitor.parameter("position_bias", position_bias_, Initializer::zeros());
   }
   visitor.parameter("distance", distance_, Initializer::normal(0.02));
+  visitor.parameter("distance_bias", distance_bias_, Initializer::normal(0.02));
   if (query_norm_) {
     visitor.child("query_norm", *query_norm_);
     visitor.child("key_norm", *key_norm_);

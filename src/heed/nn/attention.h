@@ -10,6 +10,7 @@
 
 #include "heed/attention/attend.h"
 #include "heed/attention/cache.h"
+#include "heed/attention/relative_terms.h"
 #include "heed/attention/rotary.h"
 #include "heed/attention/scores.h"
 #include "heed/nn/layers.h"
@@ -37,6 +38,9 @@ struct AttentionConfig {
   // relative keys) and, with relative_queries, to queries as the key sees them too. 0: none. Self-attention only.
   std::int64_t relative_reach = 0;
   bool relative_queries = false;
+  // T5: a trained bias of each head's scores by the bucket of the distance. 0: none. Self-attention only.
+  std::int64_t distance_buckets = 0;
+  BucketOptions bucket_options{};
 
   // The sizes in use, for tokens of this hidden size.
   std::int64_t key_head_count() const { return key_heads > 0 ? key_heads : heads; }
@@ -45,10 +49,9 @@ struct AttentionConfig {
   std::int64_t reach(std::int64_t keys) const { return position_reach > 0 ? std::min(position_reach, keys) : keys; }
 };
 
-// A memory's keys and values, projected once for all steps of decoding.
+// A memory's keys and values.
 struct KeysValues {
   Tensor keys, values;  // [N, G, D]
-  Offsets offsets;
 };
 
 // Everything about a call that is not a weight.
@@ -83,17 +86,19 @@ class MultiHeadAttention : public Module {
   // Queries from x, keys and values from memory.
   Tensor forward(const Packed& x, const Packed& memory, const AttentionCall& call, const Context& context,
                  const Tensor& residual = Tensor()) const;
-  // The same bits, with the projections of memory done before.
+  // The same bits, with the projections of memory done before and kept in a cache.
   KeysValues project(const Packed& memory) const;
-  Tensor forward(const Packed& x, const KeysValues& memory, const AttentionCall& call, const Context& context,
+  Tensor forward(const Packed& x, const KeyValueCache& memory, const AttentionCall& call, const Context& context,
                  const Tensor& residual = Tensor()) const;
   // Transformer-XL: the vectors [rows, H, D] of distances that have these codes [rows, C].
   Tensor position_table(const Tensor& codes) const;
-  // Transformer-XL: the biases of the scores become those of `other`, one parameter for both.
+  // The biases of the scores that depend on positions become those of `other`, one parameter for both.
   void tie_position_biases(const MultiHeadAttention& other);
   void visit(Visitor& visitor) const override;
 
  private:
+  // Queries from x, for cross-attention.
+  AttentionInput queries_of(const Packed& x, const AttentionCall& call) const;
   // attend() with the configuration's positions and dropout, and the output projection.
   Tensor attended(AttentionInput input, const AttentionCall& call, const Context& context,
                   const Tensor& residual) const;
@@ -123,6 +128,7 @@ class MultiHeadAttention : public Module {
   std::optional<Linear> position_;       // Transformer-XL: W_r,
   Tensor content_bias_, position_bias_;  // u and v [H, D]
   Tensor distance_;                      // [2 reach + 1, D]
+  Tensor distance_bias_;                 // [buckets, H]
   std::optional<Norm> query_norm_, key_norm_;
   Linear output_;
 };

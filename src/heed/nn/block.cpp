@@ -17,6 +17,7 @@ AttentionConfig cross_of(AttentionConfig config) {
   config.fused = false;
   config.rotary.reset();
   config.relative_reach = 0;
+  config.distance_buckets = 0;
   config.transformer_xl = false;
   config.empty_memory = 0;
   return config;
@@ -36,8 +37,9 @@ double BlockConfig::operations(const Offsets& offsets) const {
     const auto length = static_cast<double>(offsets.length(b));
     pairs += length * length;
   }
-  const double weights = width * (2 * queries + 2 * keys) + (feed_forward.gated ? 3 : 2) * width * inner;
-  return 2 * static_cast<double>(offsets.tokens()) * weights + 4 * pairs * queries;
+  const double attentions = cross ? 2 : 1;
+  const double weights = attentions * width * (2 * queries + 2 * keys) + (feed_forward.gated ? 3 : 2) * width * inner;
+  return 2 * static_cast<double>(offsets.tokens()) * weights + attentions * 4 * pairs * queries;
 }
 
 Block::Norms::Norms(const BlockConfig& config) : norm(config.hidden_size, config.norm) {
@@ -74,13 +76,11 @@ KeysValues Block::project(const Packed& memory) const {
   return cross_attention_->project(memory);
 }
 
-Tensor Block::cross_attend(const Packed& x, const Memory& memory, std::size_t layer, const Context& context) const {
+Tensor Block::cross_attend(const Packed& x, const Memory& memory, const Context& context) const {
   return residual_step(x.values, *cross_norms_, context, [&](const Tensor& in, const Tensor& residual) {
     const Packed queries(in, x.offsets);
-    if (memory.projected.empty()) {
-      return cross_attention_->forward(queries, memory.tokens, memory.call, context, residual);
-    }
-    return cross_attention_->forward(queries, memory.projected.at(layer), memory.call, context, residual);
+    if (memory.cache) return cross_attention_->forward(queries, *memory.cache, memory.call, context, residual);
+    return cross_attention_->forward(queries, memory.tokens, memory.call, context, residual);
   });
 }
 
@@ -94,8 +94,7 @@ AttentionCall Block::with_norm(AttentionCall call, DType dtype) const {
   return call;
 }
 
-Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory,
-                      std::size_t layer) const {
+Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory) const {
   HEED_CHECK((memory != nullptr) == config_.cross, "[Block] ",
              config_.cross ? "has cross-attention and needs a memory" : "has no cross-attention for a memory");
   const Context attention_context = context.child("attention");
@@ -109,7 +108,7 @@ Tensor Block::forward(const Packed& x, const AttentionCall& call, const Context&
   };
   Tensor y = residual_step(x.values, attention_norms_, attention_context, attend);
   if (memory) {
-    y = cross_attend(Packed(y, x.offsets), *memory, layer, context.child("cross_attention").in(Tap::Part::cross));
+    y = cross_attend(Packed(y, x.offsets), *memory, context.child("cross_attention").in(Tap::Part::cross));
   }
   if (config_.parallel) {
     // The second part reads x too, and is added to what the first one made of it.

@@ -24,24 +24,24 @@ struct BlockConfig {
   bool cross = false;     // a decoder's block: attends to a memory too
   double dropout = 0;     // of what attention and feed-forward add to the residual
 
-  // Multiplications and additions of a forward pass over these sequences, each attending to itself.
+  // Multiplications and additions of a forward pass over these sequences, each attending to itself, and to a memory of
+  // its own length if the block has cross-attention.
   double operations(const Offsets& offsets) const;
 };
 
-// What a block's cross-attention reads.
+// What a block's cross-attention reads: tokens, or the keys and values that its project() made of them.
 struct Memory {
-  Packed tokens;
+  Packed tokens{};
   AttentionCall call{};
-  std::vector<KeysValues> projected{};  // per layer, from Stack::project(): the tokens are not read again. Or empty.
+  const KeyValueCache* cache = nullptr;
 };
 
 class Block : public Module {
  public:
   explicit Block(const BlockConfig& config);
-  // [N, C] to [N, C]. `memory` is needed exactly if the block has cross-attention; `layer` is the block's number, and
-  // so the memory's.
-  Tensor forward(const Packed& x, const AttentionCall& call, const Context& context, const Memory* memory = nullptr,
-                 std::size_t layer = 0) const;
+  // [N, C] to [N, C]. `memory` is needed exactly if the block has cross-attention.
+  Tensor forward(const Packed& x, const AttentionCall& call, const Context& context,
+                 const Memory* memory = nullptr) const;
   KeysValues project(const Packed& memory) const;
   // As MultiHeadAttention has them, of its self-attention.
   Tensor position_table(const Tensor& codes) const { return attention_.position_table(codes); }
@@ -59,7 +59,7 @@ class Block : public Module {
   template <class Part>
   Tensor residual_step(const Tensor& x, const Norms& norms, const Context& context, const Part& part) const;
   AttentionCall with_norm(AttentionCall call, DType dtype) const;
-  Tensor cross_attend(const Packed& x, const Memory& memory, std::size_t layer, const Context& context) const;
+  Tensor cross_attend(const Packed& x, const Memory& memory, const Context& context) const;
 
   BlockConfig config_;
   MultiHeadAttention attention_;

@@ -16,12 +16,18 @@ thread_local bool parameters_deferred = false;
 using OnParameter = std::function<void(const std::string& name, const Tensor&, const Initializer&)>;
 using OnMutableParameter = std::function<void(const std::string& name, Tensor&, const Initializer&)>;
 
+using OnBuffer = std::function<void(const std::string& name, const Tensor&)>;
+
 class Walk : public Visitor {
  public:
-  explicit Walk(OnParameter on_parameter) : on_parameter_(std::move(on_parameter)) {}
+  Walk(OnParameter on_parameter, OnBuffer on_buffer)
+      : on_parameter_(std::move(on_parameter)), on_buffer_(std::move(on_buffer)) {}
 
   void parameter(std::string_view name, const Tensor& parameter, const Initializer& initializer) override {
     on_parameter_(prefix_ + std::string(name), parameter, initializer);
+  }
+  void buffer(std::string_view name, const Tensor& values) override {
+    if (on_buffer_ && values.defined()) on_buffer_(prefix_ + std::string(name), values);
   }
 
   void child(std::string_view name, const Module& module) override {
@@ -34,6 +40,7 @@ class Walk : public Visitor {
 
  private:
   OnParameter on_parameter_;
+  OnBuffer on_buffer_;
   std::string prefix_;
 };
 
@@ -58,8 +65,8 @@ bool same_tensor(const Tensor& a, const Tensor& b) {
   return a.storage() == b.storage() && a.offset() == b.offset() && a.shape() == b.shape();
 }
 
-void walk(const Module& module, OnParameter on_parameter) {
-  Walk visitor(std::move(on_parameter));
+void walk(const Module& module, OnParameter on_parameter, OnBuffer on_buffer = {}) {
+  Walk visitor(std::move(on_parameter), std::move(on_buffer));
   module.visit(visitor);
 }
 
@@ -144,6 +151,16 @@ std::set<std::string, std::less<>> weight_names(const Module& module) {
   return names;
 }
 
+std::vector<NamedConstParameter> named_buffers(const Module& module) {
+  std::vector<NamedConstParameter> found;
+  walk(
+      module, [](const std::string&, const Tensor&, const Initializer&) {},
+      [&](const std::string& name, const Tensor& values) {
+        found.push_back({name, &values});
+      });
+  return found;
+}
+
 std::vector<Tensor> parameters(Module& module) {
   std::vector<Tensor> found;
   for (const auto& [name, parameter] : named_parameters(module)) {
@@ -225,6 +242,8 @@ void convert_parameters(Module& module, DType dtype) {
     parameter.set_requires_grad(before.requires_grad());
     converted.emplace_back(before, parameter);
   });
+  // As in walk_mutable.
+  for (const auto& [name, values] : named_buffers(module)) *const_cast<Tensor*>(values) = values->detached_to(dtype);
 }
 
 TensorMap state(const Module& module) {

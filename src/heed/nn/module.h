@@ -25,6 +25,9 @@ class Visitor {
   // A matrix that a file's may replace. Unless overridden it is its parameter, or those of a stored one's parts: one
   // under its name, several as "weight.0", "weight.1" ...
   virtual void weight(std::string_view name, const Weight& weight, const Initializer& initializer);
+  // What a file may have too although it is not trained: a table of positions, say. Whatever counts or trains
+  // parameters passes it over.
+  virtual void buffer(std::string_view /*name*/, const Tensor& /*values*/) {}
   virtual void child(std::string_view name, const Module& module) = 0;
   void child(std::string_view name, std::size_t index, const Module& module) {
     child(std::string(name) + "." + std::to_string(index), module);
@@ -69,6 +72,7 @@ std::vector<NamedParameter> named_parameters(Module& module);
 std::vector<NamedConstParameter> named_parameters(const Module& module);
 // Names of parameters, tied ones under all their names, that a Weight holds: matrices and tables.
 std::set<std::string, std::less<>> weight_names(const Module& module);
+std::vector<NamedConstParameter> named_buffers(const Module& module);
 std::vector<Tensor> parameters(Module& module);  // those that require gradients
 std::int64_t count_parameters(const Module& module);
 
@@ -90,7 +94,7 @@ std::size_t set_trainable(Module& module, bool trainable, const ChooseParameter&
 void replace_parameters(Module& module, const std::function<Weight(const Weight&)>& weight,
                         const std::function<Tensor(const Tensor&)>& parameter);
 
-// Gives every parameter another type; gradients are forgotten. f64 serves checks.
+// Gives every parameter and buffer another type; gradients are forgotten. f64 serves checks.
 void convert_parameters(Module& module, DType dtype);
 
 // Saving and loading work on named tensors; io/ brings them to and from files.

@@ -26,6 +26,7 @@ DecodeState::DecodeState(const StackConfig& config, DType dtype) {
     }
     fixed_length(layer.rotary);
     caches_.emplace_back(attention.key_head_count(), width, width, dtype, layer.window);
+    if (config.block.cross) memories_.emplace_back(attention.key_head_count(), width, width, dtype);
   }
   position_tables_.resize(caches_.size());
   empty_memory_ = attention.empty_memory;
@@ -40,6 +41,7 @@ Tensor DecodeState::positions(const Offsets& step, std::int64_t first) const {
 
 void DecodeState::add_sequences(std::int64_t count) {
   for (KeyValueCache& cache : caches_) cache.add_sequences(count);
+  for (KeyValueCache& memory : memories_) memory.add_sequences(count);
 }
 
 void DecodeState::add_fork(const DecodeState& other, std::int64_t sequence, std::int64_t length) {
@@ -50,6 +52,9 @@ void DecodeState::add_fork(const DecodeState& other, std::int64_t sequence, std:
   const std::int64_t place = sequences();
   for (std::size_t i = 0; i < caches_.size(); ++i) {
     caches_[i].add_fork(other.caches_[i], sequence, length > 0 ? length + empty_memory_ : 0);
+  }
+  for (std::size_t i = 0; i < memories_.size(); ++i) {
+    memories_[i].add_fork(other.memories_[i], sequence, other.memories_[i].length(sequence));
   }
   const auto ids = other.ids(sequence);
   if (ids.empty()) return;
@@ -71,6 +76,7 @@ void DecodeState::truncate(std::int64_t sequence, std::int64_t length) {
 
 void DecodeState::reorder(std::span<const std::int64_t> source) {
   for (KeyValueCache& cache : caches_) cache.reorder(source);
+  for (KeyValueCache& memory : memories_) memory.reorder(source);
   std::vector<std::int64_t> lengths;
   for (const std::int64_t from : source) lengths.push_back(expected_length(from));
   lengths_to_come_ = std::move(lengths);
@@ -92,6 +98,7 @@ void DecodeState::expect(std::int64_t sequence, std::int64_t length) {
 std::int64_t DecodeState::bytes() const {
   std::int64_t sum = 0;
   for (const KeyValueCache& cache : caches_) sum += cache.bytes();
+  for (const KeyValueCache& memory : memories_) sum += memory.bytes();
   return sum;
 }
 
@@ -151,16 +158,25 @@ void Stack::extend_position_tables(DecodeState& state, const Offsets& step, DTyp
   }
 }
 
-Tensor Stack::forward(const Packed& x, const StackCall& call, const Context& context) const {
-  HEED_CHECK(!call.memory || call.memory->projected.empty() ||
-                 static_cast<std::int64_t>(call.memory->projected.size()) == config_.passes(),
-             "[Stack] a memory projected for ", call.memory->projected.size(), " layers, found ", config_.passes());
+void Stack::check(const Packed& x, const StackCall& call) const {
   HEED_CHECK(!call.state || static_cast<std::int64_t>(call.state->caches().size()) == config_.passes(),
              "[Stack] a state of another stack: it has ", call.state->caches().size(), " layers, expected ",
              config_.passes());
   HEED_CHECK(!call.before || call.before->layers().empty() ||
                  (std::ssize(call.before->layers()) == config_.passes() && !call.state),
              "[Stack] the memory of another stack, or beside a state");
+  if (!call.state || !config_.block.cross) return;
+  HEED_CHECK(!call.memory, "[Stack] a memory beside a state, whose sequences have joined with theirs");
+  const std::int64_t joined = call.state->sequences();
+  HEED_CHECK(joined == x.offsets.sequences(), "[Stack] ", x.offsets.sequences(), " sequences, but ", joined,
+             " have joined with a memory");
+  for (std::int64_t b = 0; b < joined; ++b) {
+    HEED_CHECK(call.state->memory_length(b) > 0, "[Stack] sequence ", b, " has joined without a memory");
+  }
+}
+
+Tensor Stack::forward(const Packed& x, const StackCall& call, const Context& context) const {
+  check(x, call);
   const auto table = [&](const RotaryOptions& options) {
     return rotary_table(options, config_.block.attention.head_size(config_.block.hidden_size), x.offsets,
                         call.state ? &call.state->caches().front() : nullptr, x.values.dtype(),
@@ -198,13 +214,17 @@ Tensor Stack::forward(const Packed& x, const StackCall& call, const Context& con
       if (different.scale) attention.scale = different.scale;
     }
     if (call.state) attention.cache = &call.state->caches()[static_cast<std::size_t>(pass)];
-    const auto run = [&block = block(pass), offsets = x.offsets, attention, part, pass,
-                      memory = call.memory ? std::optional(*call.memory) : std::nullopt](std::span<const Tensor> in) {
+    std::optional<Memory> memory;
+    if (call.memory) memory = *call.memory;
+    if (call.state && config_.block.cross) {
+      memory = Memory{.cache = &call.state->memories()[static_cast<std::size_t>(pass)]};
+    }
+    const auto run = [&block = block(pass), offsets = x.offsets, attention, part, memory](std::span<const Tensor> in) {
       const Packed tokens(in[0], offsets);
       if (!memory) return block.forward(tokens, attention, part);
       Memory read = *memory;
-      read.tokens.values = in[1];
-      return block.forward(tokens, attention, part, &read, static_cast<std::size_t>(pass));
+      if (in.size() > 1) read.tokens.values = in[1];
+      return block.forward(tokens, attention, part, &read);
     };
     // The memory is an input: gradients flow into it too.
     std::vector<Tensor> inputs = {y};
@@ -219,12 +239,20 @@ Tensor Stack::finish(const Tensor& x) const {
   return final_norm_ ? final_norm_->forward(x) : x;
 }
 
-Memory Stack::project(Memory memory) const {
-  memory.projected.clear();
+void Stack::join(const Packed& memory, DecodeState& state, const Context& context) const {
+  HEED_CHECK(std::ssize(state.memories()) == config_.passes(), "[Stack] a state that keeps ", state.memories().size(),
+             " memories joined by sequences with ", config_.block.cross ? config_.passes() : 0);
+  const std::int64_t before = state.sequences();
+  DecodeState joined = state;  // shares all pages
+  joined.add_sequences(memory.offsets.sequences());
+  std::vector<std::int64_t> added(static_cast<std::size_t>(before), 0);
+  for (std::int64_t b = 0; b < memory.offsets.sequences(); ++b) added.push_back(memory.offsets.length(b));
   for (std::int64_t pass = 0; pass < config_.passes(); ++pass) {
-    memory.projected.push_back(block(pass).project(memory.tokens));
+    context.check_stop("[Stack]");
+    const KeysValues projected = block(pass).project(memory);
+    joined.memories()[static_cast<std::size_t>(pass)].append(projected.keys, projected.values, Offsets(added));
   }
-  return memory;
+  state = std::move(joined);
 }
 
 void Stack::visit(Visitor& visitor) const {

@@ -26,17 +26,18 @@ struct StackConfig {
   // as many as layers, nothing is shared.
   std::int64_t groups = 0, blocks_per_group = 1;
   bool final_norm = true;            // after the last layer, unless the blocks are post-norm
-  bool tie_position_biases = false;  // Transformer-XL: all layers have those of the first
+  bool tie_position_biases = false;  // all layers have those of the first
 
   std::int64_t group_count() const { return groups > 0 ? groups : layers; }
   std::int64_t blocks() const { return group_count() * blocks_per_group; }  // that have weights of their own
   std::int64_t passes() const { return layers * blocks_per_group; }         // through a block, of one forward pass
-  // Multiplications and additions of a forward pass over these sequences, each attending to itself.
+  // Multiplications and additions of a forward pass (BlockConfig::operations).
   double operations(const Offsets& offsets) const { return static_cast<double>(passes()) * block.operations(offsets); }
 };
 
 // What a stack keeps between the steps of decoding: the keys and values of the tokens so far, after those of an empty
-// memory if the attention has one. Every sequence has its own length; one that joins has none.
+// memory if the attention has one, and those of the memory that cross-attention reads, which Stack::join() fills once.
+// Every sequence has its own length; one that joins has none.
 class DecodeState {
  public:
   DecodeState() = default;
@@ -51,8 +52,8 @@ class DecodeState {
   Tensor positions(const Offsets& step, std::int64_t first = 0) const;
   // Sequences that join, with no tokens yet. Without it the first step brings as many as it has.
   void add_sequences(std::int64_t count);
-  // One that joins with the first `length` tokens of a sequence of another state of the same stack. It shares their
-  // memory.
+  // One that joins with the first `length` tokens of a sequence of another state of the same stack, and with what that
+  // one's cross-attention reads. It shares their memory.
   void add_fork(const DecodeState& other, std::int64_t sequence, std::int64_t length);
   // Forgets the tokens of a sequence from `length` on.
   void truncate(std::int64_t sequence, std::int64_t length);
@@ -74,7 +75,12 @@ class DecodeState {
   // Memory of keys and values; what sequences share counts once.
   std::int64_t bytes() const;
 
-  std::span<KeyValueCache> caches() { return caches_; }  // per pass through a block
+  std::span<KeyValueCache> caches() { return caches_; }      // per pass through a block
+  std::span<KeyValueCache> memories() { return memories_; }  // likewise, if the blocks have cross-attention
+  // Tokens that a sequence's cross-attention reads.
+  std::int64_t memory_length(std::int64_t sequence) const {
+    return memories_.empty() ? 0 : memories_.front().length(sequence);
+  }
   // Likewise: Block::position_table() as far as it was needed so far, or undefined.
   std::span<Tensor> position_tables() { return position_tables_; }
   // The ids of a sequence's tokens, for models that have to compute them again; empty unless they are appended.
@@ -82,7 +88,7 @@ class DecodeState {
   void append_ids(const Packed& step);  // [N], i32 or i64
 
  private:
-  std::vector<KeyValueCache> caches_;
+  std::vector<KeyValueCache> caches_, memories_;
   std::vector<std::int64_t> lengths_to_come_;
   std::int64_t fixed_length_ = std::numeric_limits<std::int64_t>::max();
   std::vector<Tensor> position_tables_;
@@ -93,7 +99,7 @@ class DecodeState {
 // Everything about a call that is not a weight.
 struct StackCall {
   AttentionCall attention{};              // of every block; its cache is the state's
-  const Memory* memory = nullptr;         // what cross-attention reads
+  const Memory* memory = nullptr;         // what cross-attention reads, without a state
   DecodeState* state = nullptr;           // x are the tokens of a step; they are added to the state
   const SegmentMemory* before = nullptr;  // x sees it too; without a state
   std::vector<Tensor>* hidden = nullptr;  // receives x and what each layer makes of it: layers + 1 of [N, C]
@@ -106,8 +112,9 @@ class Stack : public Module {
   Tensor forward(const Packed& x, const StackCall& call, const Context& context) const;  // [N, C] to [N, C]
   Tensor finish(const Tensor& x) const;  // what follows the last layer: the norm, if there is one
   DecodeState start(DType dtype = DType::f32) const { return {config_, dtype}; }
-  // The memory with keys and values of all layers computed, for decoding step by step.
-  Memory project(Memory memory) const;
+  // Adds a sequence to the state for each of the memory's [M, C], which its cross-attention will read. If it throws the
+  // state is what it was.
+  void join(const Packed& memory, DecodeState& state, const Context& context) const;
   // Transformer-XL: the codes of all distances among the keys of these sequences (AttentionCall::codes).
   Tensor position_codes(const Offsets& offsets, DType dtype) const;
   const StackConfig& config() const { return config_; }
@@ -116,6 +123,7 @@ class Stack : public Module {
 
  private:
   const Block& block(std::int64_t pass) const;
+  void check(const Packed& x, const StackCall& call) const;
   // Gives the state tables that reach over all keys of this step.
   void extend_position_tables(DecodeState& state, const Offsets& step, DType dtype) const;
 

@@ -255,7 +255,7 @@ const Task& embed_task() {
                          .summary = "turn texts into vectors: {\"embedding\": [...]} per line",
                          .example = "heed embed --model all-MiniLM-L6-v2 \"a text\" \"another\"",
                          .request = {{.name = "text", .row = RowField::text, .help = "texts to embed"}},
-                         .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
+                         .supports = has_hidden_states,
                          .options = option_list<EmbedOptions>(),
                          .make = make_run<EmbedRun, EmbedOptions>,
                          .rows = {RowField::text},

@@ -80,6 +80,10 @@ std::vector<float> EmbedPlan::finished(std::span<const float> row) const {
   return vector;
 }
 
+bool has_hidden_states(const Model& model) {
+  return model.backbone()->encodes() != nullptr && model.backbone()->reads() == nullptr;
+}
+
 std::string_view to_string(SentencePooling pooling) {
   return kPoolings[static_cast<std::size_t>(pooling)].first;
 }

@@ -27,6 +27,8 @@ struct EmbedPlan {
   std::vector<float> finished(std::span<const float> row) const;
 };
 std::string_view to_string(SentenceEmbedding::Pooling pooling);
+// Whether a text alone has hidden states: what a model makes of a source depends on what is written about it.
+bool has_hidden_states(const Model& model);
 
 // Options of every task that makes vectors.
 Field pooling_field(std::string& pooling);

@@ -22,6 +22,7 @@ struct LoadedModel::Parts {
   ModelFolder folder;
   std::unique_ptr<Model> model;
   text::Tokenizer tokenizer;
+  std::optional<text::Tokenizer> target;
   text::SpecialTokens special;
   std::size_t max_tokens, token_budget;
 };
@@ -30,6 +31,7 @@ LoadedModel::Parts::Parts(const fs::path& directory, std::size_t budget)
     : folder(directory),
       model(load_model(folder, {.storage = LoadOptions::Storage::as_stored})),
       tokenizer(text::load_tokenizer(folder.tokenizer())),
+      target(text::load_target_tokenizer(folder.tokenizer())),
       special(tokenizer, text::read_settings(folder.tokenizer() / kTokenizerConfig),
               text::read_settings(folder.tokenizer() / "special_tokens_map.json")),
       max_tokens(tokenizer_limit(text::read_settings(folder.tokenizer() / kTokenizerConfig),
@@ -53,6 +55,9 @@ const Model& LoadedModel::model() const {
 }
 const text::Tokenizer& LoadedModel::tokenizer() const {
   return parts_->tokenizer;
+}
+const text::Tokenizer& LoadedModel::target_tokenizer() const {
+  return parts_->target ? *parts_->target : parts_->tokenizer;
 }
 const text::SpecialTokens& LoadedModel::special() const {
   return parts_->special;

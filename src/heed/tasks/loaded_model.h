@@ -34,6 +34,8 @@ class LoadedModel {
   const ModelFolder& folder() const;
   const Model& model() const;
   const text::Tokenizer& tokenizer() const;
+  // What the model writes in: the same one, unless the folder has another for that.
+  const text::Tokenizer& target_tokenizer() const;
   const text::SpecialTokens& special() const;
   const std::vector<std::string>& labels() const;
   // The longest sequence, special tokens included, that the model and its tokenizer allow.

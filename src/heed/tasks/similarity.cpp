@@ -79,7 +79,7 @@ const Task& similarity_task() {
                    .help = "text to compare with the others",
                    .first_text = true},
                   {.name = "sentences", .row = RowField::texts, .help = "texts to compare with the first"}},
-      .supports = [](const Model& model) { return model.backbone()->encodes() != nullptr; },
+      .supports = has_hidden_states,
       .options = option_list<SimilarityOptions>(),
       .make = make_run<SimilarityRun, SimilarityOptions>};
   return task;

@@ -1,14 +1,14 @@
 #include "heed/text/legacy.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
 #include "heed/base/file.h"
-#include "heed/base/join.h"
 #include "heed/base/utf8.h"
 #include "heed/text/charsmap.h"
+#include "heed/text/legacy_files.h"
+#include "heed/text/legacy_translation.h"
 #include "heed/text/pipelines.h"
 #include "heed/text/sentencepiece.h"
 
@@ -17,15 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
-
-Json read_json_if_there(const fs::path& path) {
-  return fs::exists(path) ? parse_json(read_file(path, kMaxBytes), path.string()) : Json::object();
-}
-
 // The lines of a file, without their ends.
 std::vector<std::string> read_lines(const fs::path& path) {
-  const std::string text = read_file(path, kMaxBytes);
+  const std::string text = read_file(path, kMostLegacyBytes);
   const std::optional<std::size_t> invalid = utf8_find_invalid(text);
   HEED_CHECK_AS(bad_format, !invalid, path.string(), ": is not UTF-8 at byte ", *invalid);
   std::vector<std::string> lines;
@@ -38,49 +32,39 @@ std::vector<std::string> read_lines(const fs::path& path) {
   return lines;
 }
 
-struct SpecialToken {
-  std::string content;
-  bool lstrip = false;
-};
-
-// What the small files of a directory say, and what is being built.
-class Converter {
+// What is being built of the files.
+class Converter : private LegacyFiles {
  public:
-  explicit Converter(fs::path directory)
-      : directory_(std::move(directory)),
-        config_file_((directory_ / "tokenizer_config.json").string()),
-        config_(read_json_if_there(config_file_)),
-        special_map_(read_json_if_there(directory_ / "special_tokens_map.json")) {
-    HEED_CHECK_AS(bad_format, config_.is_object() && special_map_.is_object(), config_file_,
-                  ": it or special_tokens_map.json is not an object");
-  }
+  explicit Converter(const fs::path& directory) : LegacyFiles(directory) {}
 
   Json run() {
-    if (fs::exists(directory_ / "vocab.txt")) return bert();
-    if (fs::exists(directory_ / "vocab.json") && fs::exists(directory_ / "merges.txt")) return byte_level_bpe();
+    if (is_translation_tokenizer(*this)) return translation_tokenizer_json(*this, Side::source);
+    if (fs::exists(directory() / "vocab.txt")) return bert();
+    if (fs::exists(directory() / "vocab.json") && fs::exists(directory() / "merges.txt")) return byte_level_bpe();
     for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"}) {
-      if (fs::exists(directory_ / name)) return sentencepiece(directory_ / name);
+      if (fs::exists(directory() / name)) return sentencepiece(directory() / name);
     }
-    fail(ErrorKind::not_found, directory_.string(),
+    fail(ErrorKind::not_found, directory().string(),
          ": no tokenizer.json, vocab.txt, vocab.json with merges.txt, spiece.model, sentencepiece.bpe.model or "
          "tokenizer.model");
   }
 
   Json sentencepiece(const fs::path& path) {
     const std::string file = path.string();
-    expect_family({"T5", "XLMRoberta", "Albert", "Llama"}, config_file_);
+    expect_family({"T5", "XLMRoberta", "Albert", "Llama"}, config_file());
     const std::string kind = family();
-    HEED_CHECK_AS(
-        bad_format, !kind.empty() || model_type().empty(), file, ": config.json has the model_type \"", model_type(),
-        "\", and which ids and special tokens that makes of the pieces is known for albert, ",
-        "llama, t5 and xlm-roberta alone; expected a tokenizer.json, as HuggingFace's save_pretrained writes");
-    SentencePieceModel model = parse_sentencepiece(read_file(path, kMaxBytes), file);
-    if (kind == "XLMRoberta") use_fairseq_ids(model);
+    HEED_CHECK_AS(bad_format, !kind.empty() || model_type().empty(), file, ": config.json has the model_type \"",
+                  model_type(),
+                  "\", and which ids and special tokens that makes of the pieces is known for albert, llama, ",
+                  "m2m_100, marian, mbart, mt5, pegasus, t5, umt5 and xlm-roberta alone; expected a tokenizer.json, as "
+                  "HuggingFace's save_pretrained writes");
+    SentencePieceModel model = parse_sentencepiece(read_file(path, kMostLegacyBytes), file);
+    if (kind == "XLMRoberta") use_fairseq_ids(model, {});
     if (kind == "Albert") use_albert_scores(model);
     if (kind == "T5") {
-      for (auto i = json_optional<std::int64_t>(config_, "extra_ids", 100, config_file_); i > 0; --i) {
+      for (auto i = setting<std::int64_t>("extra_ids", 100); i > 0; --i) {
         model.pieces.push_back({"<extra_id_" + std::to_string(i - 1) + ">", 0, PieceType::kControl});
-        HEED_CHECK_AS(bad_format, i <= 100'000, config_file_, ": extra_ids is ", i, ", expected up to 100000");
+        HEED_CHECK_AS(bad_format, i <= 100'000, config_file(), ": extra_ids is ", i, ", expected up to 100000");
       }
     }
     Json tokenizer = bare_tokenizer(sentencepiece_model_json(model));
@@ -94,10 +78,10 @@ class Converter {
     if (kind == "Llama") {
       use_llama_pipeline(tokenizer, file);
     } else {
-      use_metaspace_pipeline(tokenizer, kind == "Albert" ? albert_normalizer(model) : sentencepiece_normalizer(model));
-      if (!model.add_dummy_prefix) tokenizer["pre_tokenizer"]["prepend_scheme"] = "never";
-      if (!model.add_dummy_prefix) tokenizer["decoder"]["prepend_scheme"] = "never";
+      use_sentencepiece_pipeline(tokenizer, model);
+      if (kind == "Albert") tokenizer["normalizer"] = albert_normalizer(model);
       add_tokens(tokenizer, sentencepiece_specials(kind, model), file);
+      if (kind == "T5") use_listed_ids(tokenizer, model);
       const auto id_of = ids_of(tokenizer, file);
       if (kind == "T5")
         tokenizer["post_processor"] = template_processing("$A:0 </s>:0", "$A:0 </s>:0 $B:0 </s>:0", id_of);
@@ -116,119 +100,9 @@ class Converter {
   }
 
  private:
-  // "Bert" for BertTokenizer and BertTokenizerFast; "" when nothing says.
-  std::string family() const {
-    auto name = json_optional<std::string>(config_, "tokenizer_class", "", config_file_);
-    for (const std::string_view ending : {"Fast", "Tokenizer"}) {
-      if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-    }
-    if (!name.empty() && name != "PreTrained") return name;
-    static const std::map<std::string, std::string> kFamilies = {{"bert", "Bert"},
-                                                                 {"distilbert", "DistilBert"},
-                                                                 {"electra", "Electra"},
-                                                                 {"gpt2", "GPT2"},
-                                                                 {"t5", "T5"},
-                                                                 {"roberta", "Roberta"},
-                                                                 {"xlm-roberta", "XLMRoberta"},
-                                                                 {"albert", "Albert"},
-                                                                 {"mpnet", "MPNet"},
-                                                                 {"llama", "Llama"}};
-    const auto found = kFamilies.find(model_type());
-    return found == kFamilies.end() ? "" : found->second;
-  }
-
-  // Of config.json; "" when nothing says.
-  std::string model_type() const {
-    const fs::path path = directory_ / "config.json";
-    return json_optional<std::string>(read_json_if_there(path), "model_type", "", path.string());
-  }
-
-  void expect_family(std::initializer_list<std::string_view> known, const std::string& file) const {
-    const std::string found = family();
-    if (found.empty() || std::ranges::find(known, found) != known.end()) return;
-    fail(ErrorKind::bad_format, file, ": the tokenizer is of the family ", found, ", expected one of ",
-         join(known, ", "));
-  }
-
-  bool flag(const std::string& key, bool fallback) const { return json_optional(config_, key, fallback, config_file_); }
-
-  // "cls_token" and the like: a string, or an object with its content.
-  SpecialToken special(const std::string& role, const std::string& fallback) const {
-    for (const Json* source : {&config_, &special_map_}) {
-      const auto found = source->find(role);
-      if (found == source->end() || found->is_null()) continue;
-      if (found->is_string()) return {found->get<std::string>()};
-      return {json_required<std::string>(*found, "content", config_file_ + ": " + role),
-              json_optional(*found, "lstrip", false, config_file_ + ": " + role)};
-    }
-    return {fallback};
-  }
-
-  // All tokens that are matched before the model sees the text: those listed with their ids, or the special ones.
-  void add_tokens(Json& tokenizer, const std::vector<SpecialToken>& specials, const std::string& file) const {
-    std::map<std::int32_t, Json> added;
-    const Json& vocab = tokenizer["model"]["vocab"];
-    std::int32_t next = 0;
-    if (vocab.is_object()) {
-      for (const auto& item : vocab.items()) next = std::max(next, json_as<std::int32_t>(item.value(), "id", file) + 1);
-    } else {
-      next = static_cast<std::int32_t>(vocab.size());
-    }
-    for (const Json& old : tokenizer["added_tokens"]) added[old.at("id").get<std::int32_t>()] = old;
-    const auto listed = json_optional(config_, "added_tokens_decoder", Json::object(), config_file_);
-    HEED_CHECK_AS(bad_format, listed.is_object(), config_file_, ": added_tokens_decoder is not an object");
-    for (const auto& item : listed.items()) {
-      const std::string context = config_file_ + ": added_tokens_decoder." + item.key();
-      const auto id = json_as<std::int32_t>(parse_json(item.key(), context), "id", context);
-      Json token = added_token(json_required<std::string>(item.value(), "content", context), id, false);
-      for (const char* key : {"single_word", "lstrip", "rstrip", "normalized", "special"}) {
-        token[key] = json_optional(item.value(), key, token[key].get<bool>(), context);
-      }
-      added[id] = std::move(token);
-    }
-    const fs::path path = directory_ / "added_tokens.json";
-    const Json more = read_json_if_there(path);
-    HEED_CHECK_AS(bad_format, more.is_object(), path.string(), ": is not an object");
-    for (const auto& item : more.items()) {
-      const auto id = json_as<std::int32_t>(item.value(), item.key(), path.string());
-      if (!added.contains(id)) added[id] = added_token(item.key(), id, false);
-    }
-    for (const SpecialToken& token : specials) {
-      const auto same = [&](const auto& entry) { return entry.second["content"] == token.content; };
-      if (const auto found = std::ranges::find_if(added, same); found != added.end()) {
-        if (listed.empty()) found->second["special"] = true;
-        continue;
-      }
-      const std::optional<std::int32_t> known = find_id(tokenizer["model"], token.content);
-      if (!added.empty()) next = std::max(next, added.rbegin()->first + 1);
-      const std::int32_t id = known ? *known : next++;
-      added[id] = added_token(token.content, id, true);
-      added[id]["lstrip"] = token.lstrip;
-    }
-    tokenizer["added_tokens"] = Json::array();
-    for (auto& [id, token] : added) tokenizer["added_tokens"].push_back(std::move(token));
-  }
-
-  static std::optional<std::int32_t> find_id(const Json& model, const std::string& token) {
-    try {
-      return id_in_model(model, token, "");
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-  }
-
-  std::function<std::int32_t(const std::string&)> ids_of(const Json& tokenizer, const std::string& file) const {
-    return [&tokenizer, file](const std::string& token) {
-      for (const Json& added : tokenizer["added_tokens"]) {
-        if (added["content"] == token) return added["id"].get<std::int32_t>();
-      }
-      return id_in_model(tokenizer["model"], token, file);
-    };
-  }
-
   Json bert() {
-    const std::string file = (directory_ / "vocab.txt").string();
-    expect_family({"Bert", "DistilBert", "Electra", "MobileBert", "MPNet", "Basic"}, config_file_);
+    const std::string file = (directory() / "vocab.txt").string();
+    expect_family({"Bert", "DistilBert", "Electra", "MobileBert", "MPNet", "Basic"}, config_file());
     const bool mpnet = family() == "MPNet";
     const std::vector<std::string> lines = read_lines(file);
     Json vocab = Json::object();
@@ -244,7 +118,7 @@ class Converter {
                                      {"max_input_chars_per_word", 100},
                                      {"vocab", std::move(vocab)}});
     use_bert_pipeline(tokenizer, {flag("do_lower_case", true), flag("tokenize_chinese_chars", true),
-                                  json_optional(config_, "strip_accents", Json(), config_file_)});
+                                  setting("strip_accents", Json())});
     add_tokens(tokenizer, {special("pad_token", mpnet ? "<pad>" : "[PAD]"), {unknown}, {cls}, {sep}, mask}, file);
     const std::string first = cls + ":0 $A:0 " + sep + ":0", between = mpnet ? " " + sep + ":0" : "";
     tokenizer["post_processor"] =
@@ -253,8 +127,8 @@ class Converter {
   }
 
   Json byte_level_bpe() {
-    const std::string file = (directory_ / "vocab.json").string(), merges_file = (directory_ / "merges.txt").string();
-    expect_family({"GPT2", "Roberta", "Bart", "Longformer"}, config_file_);
+    const std::string file = (directory() / "vocab.json").string(), merges_file = (directory() / "merges.txt").string();
+    expect_family({"GPT2", "Roberta", "Bart", "Longformer"}, config_file());
     const std::string kind = family();
     const bool roberta = !kind.empty() && kind != "GPT2";
     Json merges = Json::array();
@@ -269,7 +143,7 @@ class Converter {
                                      {"fuse_unk", false},
                                      {"byte_fallback", false},
                                      {"ignore_merges", false},
-                                     {"vocab", parse_json(read_file(file, kMaxBytes), file)},
+                                     {"vocab", parse_json(read_file(file, kMostLegacyBytes), file)},
                                      {"merges", std::move(merges)}});
     const bool prefix_space = flag("add_prefix_space", false);
     use_byte_level_pipeline(tokenizer, prefix_space);
@@ -291,28 +165,36 @@ class Converter {
     return tokenizer;
   }
 
-  static Json sentencepiece_normalizer(const SentencePieceModel& model) {
-    Json steps = Json::array();
-    if (!model.charsmap.empty()) {
-      steps.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", base64_encode(model.charsmap)}});
+  // The ids of added tokens are taken as they are listed, also where the pieces have others. Then these lose theirs.
+  static void use_listed_ids(Json& tokenizer, const SentencePieceModel& model) {
+    const Json& added = tokenizer["added_tokens"];
+    auto next = std::ssize(model.pieces);
+    std::map<std::int64_t, std::string> listed;
+    bool differs = false;
+    for (const Json& token : added) {
+      const auto id = token["id"].get<std::int64_t>();
+      listed[id] = token["content"];
+      if (id >= 0 && id < std::ssize(model.pieces)) {
+        differs |= model.pieces[static_cast<std::size_t>(id)].piece != listed[id];
+      } else {
+        differs |= id != next++;
+      }
     }
-    steps.push_back({{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}});
-    steps.push_back({{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", "▁"}});
-    return {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
-  }
-
-  // fairseq put <s>, <pad>, </s>, <unk> before the pieces and <mask> after them.
-  static void use_fairseq_ids(SentencePieceModel& model) {
-    using Entry = SentencePieceModel::Entry;
-    std::vector<Entry> pieces = {{"<s>", 0, PieceType::kControl},
-                                 {"<pad>", 0, PieceType::kControl},
-                                 {"</s>", 0, PieceType::kControl},
-                                 {"<unk>", 0, PieceType::kUnknown}};
-    pieces.insert(pieces.end(), model.pieces.begin() + std::min<std::ptrdiff_t>(3, std::ssize(model.pieces)),
-                  model.pieces.end());
-    pieces.push_back({"<mask>", 0, PieceType::kControl});
-    model.pieces = std::move(pieces);
-    model.unk_id = 3;
+    if (!differs) return;
+    Json vocab = Json::object(), ids = Json::array();
+    for (std::int64_t i = 0; i < std::ssize(model.pieces); ++i) {
+      ids.push_back(i);
+      if (!listed.contains(i)) vocab[model.pieces[static_cast<std::size_t>(i)].piece] = i;
+    }
+    for (const auto& [id, content] : listed) vocab[content] = id;
+    const std::string unknown = listed.contains(model.unk_id)
+                                    ? listed[model.unk_id]
+                                    : model.pieces[static_cast<std::size_t>(model.unk_id)].piece;
+    tokenizer["model"] = {{"type", "Renumbered"},
+                          {"unk_token", unknown},
+                          {"pieces", std::move(tokenizer["model"])},
+                          {"ids", std::move(ids)},
+                          {"vocab", std::move(vocab)}};
   }
 
   // "7," is "7" and "," rather than a piece of its own. Symbols that its authors defined, ( ) " - . and the like, need
@@ -378,10 +260,6 @@ class Converter {
     tokenizer["post_processor"] =
         template_processing(side("A", "0"), side("A", "0") + " " + side("B", "1"), ids_of(tokenizer, file));
   }
-
-  fs::path directory_;
-  std::string config_file_;
-  Json config_, special_map_;
 };
 
 }  // namespace
@@ -392,6 +270,12 @@ Json legacy_tokenizer_json(const fs::path& directory) {
 
 Json sentencepiece_tokenizer_json(const fs::path& model) {
   return Converter(model).sentencepiece(model);  // a file has no files inside that could say more
+}
+
+std::optional<Json> legacy_target_tokenizer_json(const fs::path& directory) {
+  const LegacyFiles files(directory);
+  if (!has_target_tokenizer(files)) return {};
+  return translation_tokenizer_json(files, Side::target);
 }
 
 }  // namespace heed::text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "heed/text/tokenizer.h"
 
@@ -13,5 +14,8 @@ Tokenizer load_tokenizer(const std::filesystem::path& directory);
 
 // A SentencePiece .model by itself, whatever stands beside it.
 Tokenizer load_sentencepiece(const std::filesystem::path& model);
+
+// What the model of the directory writes in, if that is another tokenizer than what it reads.
+std::optional<Tokenizer> load_target_tokenizer(const std::filesystem::path& directory);
 
 }  // namespace heed::text

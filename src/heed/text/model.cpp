@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "heed/text/bpe.h"
+#include "heed/text/renumbered.h"
 #include "heed/text/unigram.h"
 #include "heed/text/word_level.h"
 #include "heed/text/word_piece.h"
@@ -113,6 +114,17 @@ std::unique_ptr<Model> make_unigram(const Json& section, const std::string& file
                                    file);
 }
 
+std::unique_ptr<Model> make_renumbered(const Json& section, const std::string& file) {
+  refuse_unknown_fields(section, "Renumbered", {"unk_token", "pieces", "ids", "vocab"}, file);
+  const Json& pieces = required(section, "pieces", file);
+  const std::string inner = json_optional<std::string>(pieces, "type", "", file);
+  HEED_CHECK_AS(bad_format, inner != "Renumbered", file, ": model.pieces is renumbered too");
+  return std::make_unique<Renumbered>(make_model(pieces, file),
+                                      json_as<std::vector<std::int32_t>>(required(section, "ids", file), "ids", file),
+                                      Vocabulary::from_json(required(section, "vocab", file), file),
+                                      json_optional<std::string>(section, "unk_token", "<unk>", file), file);
+}
+
 // Old files name no type; the fields tell.
 std::string guess_type(const Json& section) {
   if (section.contains("merges")) return "BPE";
@@ -130,6 +142,7 @@ std::unique_ptr<Model> make_model(const Json& model_section, const std::string& 
   if (type == "WordPiece") return make_word_piece(model_section, file);
   if (type == "Unigram") return make_unigram(model_section, file);
   if (type == "WordLevel") return make_word_level(model_section, file);
+  if (type == "Renumbered") return make_renumbered(model_section, file);
   fail(ErrorKind::bad_format, file, ": model.type is \"", type, "\", expected BPE, WordPiece, Unigram or WordLevel");
 }
 

@@ -9,6 +9,7 @@
 #include "heed/base/error.h"
 #include "heed/base/utf8.h"
 #include "heed/text/charsmap.h"
+#include "heed/text/pipelines.h"
 #include "heed/text/vocabulary.h"
 
 namespace heed::text {
@@ -195,6 +196,33 @@ SentencePieceModel parse_sentencepiece(std::string_view bytes, const std::string
                 ": unk_id is ", model.unk_id, ", expected 0 to ", model.pieces.size() - 1);
   if (!model.charsmap.empty()) static_cast<void>(Charsmap(model.charsmap, file));
   return model;
+}
+
+void use_sentencepiece_pipeline(Json& tokenizer, const SentencePieceModel& model) {
+  Json steps = Json::array();
+  if (!model.charsmap.empty()) {
+    steps.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", base64_encode(model.charsmap)}});
+  }
+  steps.push_back({{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}});
+  steps.push_back({{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", "▁"}});
+  use_metaspace_pipeline(tokenizer, {{"type", "Sequence"}, {"normalizers", std::move(steps)}});
+  if (model.add_dummy_prefix) return;
+  tokenizer["pre_tokenizer"]["prepend_scheme"] = "never";
+  tokenizer["decoder"]["prepend_scheme"] = "never";
+}
+
+void use_fairseq_ids(SentencePieceModel& model, const std::vector<std::string>& languages) {
+  using Entry = SentencePieceModel::Entry;
+  std::vector<Entry> pieces = {{"<s>", 0, PieceType::kControl},
+                               {"<pad>", 0, PieceType::kControl},
+                               {"</s>", 0, PieceType::kControl},
+                               {"<unk>", 0, PieceType::kUnknown}};
+  pieces.insert(pieces.end(), model.pieces.begin() + std::min<std::ptrdiff_t>(3, std::ssize(model.pieces)),
+                model.pieces.end());
+  for (const std::string& language : languages) pieces.push_back({language, 0, PieceType::kControl});
+  pieces.push_back({"<mask>", 0, PieceType::kControl});
+  model.pieces = std::move(pieces);
+  model.unk_id = 3;
 }
 
 Json sentencepiece_model_json(const SentencePieceModel& model) {

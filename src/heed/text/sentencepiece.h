@@ -35,5 +35,9 @@ SentencePieceModel parse_sentencepiece(std::string_view bytes, const std::string
 
 // The "model" object of tokenizer.json for these pieces: Unigram, or BPE with the merges that the scores imply.
 Json sentencepiece_model_json(const SentencePieceModel& model);
+// Sets normalizer, pre_tokenizer and decoder of a tokenizer.json as the model says.
+void use_sentencepiece_pipeline(Json& tokenizer, const SentencePieceModel& model);
+// As fairseq numbers the pieces: <s>, <pad>, </s>, <unk> before them, languages and <mask> after them.
+void use_fairseq_ids(SentencePieceModel& model, const std::vector<std::string>& languages);
 
 }  // namespace heed::text
