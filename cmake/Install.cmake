@@ -12,7 +12,8 @@ install(FILES ${written}/_heed DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-fun
 install(FILES ${written}/heed.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(TARGETS heed ${rooms} EXPORT heedTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# What users may include; all else may change at any time. tests/examples/installed_package_test.sh compiles each alone.
+# What users may include; all else may change at any time. tests/examples/installed_package_test.sh compiles them together,
+# for tools/check_all each alone.
 set(HEED_PUBLIC_HEADERS
   heed.h
   attention/attend.h attention/cache.h attention/custom.h attention/mask.h attention/pointer.h

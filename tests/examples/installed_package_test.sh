@@ -42,6 +42,11 @@ PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name heed.pc)")
 export PKG_CONFIG_PATH
 read -ra cflags <<< "$(pkg-config --cflags heed)"
 read -ra libs <<< "$(pkg-config --libs heed)"
+# Each alone takes half a minute of a CPU: only if it is asked for.
+if [[ ${HEED_HEADERS:-} == alone ]]; then
+    xargs -P "$(nproc)" -I{} sh -c 'echo "#include \"{}\"" | "$@" -fsyntax-only -x c++ -' sh \
+        "$compiler" -std=c++20 -Wall -Werror "${cflags[@]}" < "$work/installed"
+fi
 # The examples of tasks, as one would compile them: those linked here run on random weights, the build runs all of them.
 linked=(embed generate)
 for source in "$work/all.cpp" $(grep -l heed/heed.h "$project"/examples/*/main.cpp); do
