@@ -20,7 +20,7 @@ using OnBuffer = std::function<void(const std::string& name, const Tensor&)>;
 
 class Walk : public Visitor {
  public:
-  Walk(OnParameter on_parameter, OnBuffer on_buffer)
+  explicit Walk(OnParameter on_parameter, OnBuffer on_buffer = {})
       : on_parameter_(std::move(on_parameter)), on_buffer_(std::move(on_buffer)) {}
 
   void parameter(std::string_view name, const Tensor& parameter, const Initializer& initializer) override {
