@@ -70,7 +70,7 @@ run answer --model "$folder/answer" --top-k 3 --null-answer --null-threshold -50
 expect '[[ $output == "[{\"answer\":\"\","*"},{\"answer\":\""* ]]'
 
 run info "$folder/tag"
-expect '[[ $status == 0 && $output == *BertForTokenClassification*"B-LOC, I-LOC"*"× 2 layers"* ]]'
+expect '[[ $status == 0 && $output == *BertForTokenClassification*"operations for a text of 40 tokens"*"B-LOC, I-LOC"*"× 2 layers"* ]]'
 
 # Mistakes: 2 for the command line, 3 for a model of another kind, 4 for what is not there, 5 for lines that are not right.
 run embed --model "$folder/none"
