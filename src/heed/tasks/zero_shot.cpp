@@ -23,7 +23,8 @@ std::optional<std::size_t> class_named(const std::vector<std::string>& labels, s
   return {};
 }
 
-// What an inference model's head says of (text, hypothesis): where its two classes are.
+// What an inference model's head says of (text, hypothesis): where its two classes are, by their names. HuggingFace's
+// pipeline takes the first class for contradiction, or the last one if the first is entailment.
 struct InferenceClasses {
   explicit InferenceClasses(const TaskSetup& setup) {
     const auto follows = class_named(setup.labels, kEntailment), against = class_named(setup.labels, kContradiction);
