@@ -96,6 +96,13 @@ def nanogpt_step():
     from torch import nn
     from torch.nn import functional as F
     width, vocabulary = NANOGPT["width"], NANOGPT["vocabulary"]
+    past = torch.ones(NANOGPT["n"], NANOGPT["n"], dtype=torch.bool).tril()
+
+    def attend(q, k, v):
+        if hasattr(F, "scaled_dot_product_attention"):  # from PyTorch 2.0 on
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+        return F.softmax(scores.masked_fill(~past, -math.inf), dim=-1) @ v
 
     class Block(nn.Module):
         def __init__(self):
@@ -107,7 +114,7 @@ def nanogpt_step():
         def forward(self, x):
             q, k, v = (part.unflatten(-1, (NANOGPT["heads"], -1)).transpose(1, 2)
                        for part in self.qkv(self.norms[0](x)).chunk(3, dim=-1))
-            x = x + self.output(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+            x = x + self.output(attend(q, k, v).transpose(1, 2).flatten(2))
             return x + self.down(F.gelu(self.up(self.norms[1](x)), approximate="tanh"))
 
     torch.manual_seed(1)
@@ -186,7 +193,7 @@ def main():
     if arguments.torch_library_path:
         environment["LD_LIBRARY_PATH"] = arguments.torch_library_path
     workers = {"heed": Worker([arguments.worker]),
-               "torch": Worker([*shlex.split(arguments.python), __file__, "--torch"], **environment)}
+               "torch": Worker([*shlex.split(arguments.python), os.path.relpath(__file__), "--torch"], **environment)}
     steps, shape = LENGTHS, {}
     if arguments.gpt2:
         steps = {"train_gpt2": [256] * 4}
