@@ -13,9 +13,11 @@ struct LanguageWords {
 
 constexpr LanguageWords kWords[] = {
     {"en",
-     "mr mrs ms messrs mx dr drs prof rev hon gen lt col capt cmdr sgt maj gov sen rep st mt pres supt insp vs cf viz e.g "
+     "mr mrs ms messrs mx dr drs prof rev hon gen lt col capt cmdr sgt maj gov sen rep st mt pres supt insp vs cf viz "
+     "e.g "
      "i.e approx esp",
-     "no nos ext vol vols p pp fig figs ch chap sec sect art eq eqs ref refs jan feb mar apr jun jul aug sep sept oct nov "
+     "no nos ext vol vols p pp fig figs ch chap sec sect art eq eqs ref refs jan feb mar apr jun jul aug sep sept oct "
+     "nov "
      "dec",
      "etc inc ltd co corp jr sr bros dept est ave blvd rd assn univ al a.m p.m ph.d b.a m.a b.sc m.sc"},
     {"de",
