@@ -14,6 +14,7 @@ void add_lab(CLI::App& app, int& result);   // experiments that explain
 
 void add_tokenize(CLI::App& app, int& result);    // text to ids
 void add_detokenize(CLI::App& app, int& result);  // ids to text
+void add_detect(CLI::App& app, int& result);      // the language of texts
 void add_tokenizer(CLI::App& app, int& result);   // trains tokenizers
 
 void add_train(CLI::App& app, int& result);  // trains and fine-tunes models

@@ -8,7 +8,8 @@ int main(int argc, char** argv) try {
   const heed::LoadedModel model = heed::load(argv[1]);
   const std::string document =
       "The fox lives in Berlin. It is quick. Dr. Dog is lazy, and the fox jumps over the dog.\n\nIt does so in Berlin.";
-  for (const heed::SummarySentence& sentence : summarize(model, {document}, {.sentences = 2})[0].sentences) {
+  const heed::Summary summary = summarize(model, {document}, {.sentences = 2})[0];
+  for (const heed::SummarySentence& sentence : summary.sentences) {
     std::printf("%.4f %s\n", sentence.score, sentence.text.c_str());
   }
 } catch (const heed::Error& error) {
