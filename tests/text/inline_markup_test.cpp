@@ -2,14 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <numeric>
 
 #include "heed/base/error.h"
-#include "heed/base/json.h"
 #include "heed/base/random.h"
-#include "support/shared_data.h"
 
 namespace heed::text {
 namespace {

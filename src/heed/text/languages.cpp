@@ -19,7 +19,6 @@ constexpr double kLeast = -7.5, kSpread = 4.5, kMarginShare = 0.5;
 constexpr double kSharpness = 6;         // of the confidence around that border
 constexpr double kIndependent = 1. / 3;  // three letters in a row share two with the next three
 constexpr double kLeastConfidence = 0.01;
-constexpr std::size_t kMostLanguages = 16;
 // A character of these scripts says as much as several letters.
 constexpr std::size_t kSyllable = 3;
 
@@ -77,7 +76,7 @@ const Profiles& profiles() {
 // What a text has of each script, and the sums of logarithms of its Latin letters.
 struct Counts {
   std::array<std::size_t, kScripts> letters{};
-  std::array<double, kMostLanguages> sums{};
+  std::vector<double> sums = std::vector<double>(profiles().languages().size(), 0);
   std::size_t grams = 0;
 
   explicit Counts(std::string_view text) {
@@ -123,7 +122,7 @@ void detect_by_letters(const Counts& counts, DetectedLanguage& found) {
   const auto languages = profiles().languages();
   const auto n = static_cast<double>(counts.grams);
   std::vector<LanguageGuess> guesses;
-  const double most = *std::max_element(counts.sums.begin(), counts.sums.begin() + std::ssize(languages));
+  const double most = std::ranges::max(counts.sums);
   double sum = 0, next = -1e300;
   for (std::size_t i = 0; i < languages.size(); ++i) {
     guesses.push_back({languages[i], std::exp((counts.sums[i] - most) * kIndependent)});
