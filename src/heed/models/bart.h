@@ -18,7 +18,7 @@ Seq2SeqConfig read_bart_fields(ConfigReader& reader, NormPlace norm_place, const
 // The head that labels sequences by their last token.
 void add_bart_classifier(ConfigReader& reader, ModelConfig& config);
 
-// Names of what the halves are made of, but for tables of positions that files do not have.
+// Names of what the halves are made of, except tables of positions that files do not have.
 std::vector<PublishedName> bart_names(bool with_positions = true);
 
 }  // namespace heed
