@@ -1,5 +1,6 @@
-// Published models with an encoder, from text to text: aren-transliteration (a real one, six layers and six, that spells
-// Arabic names in Latin letters) with what CTranslate2's tests say of it, tiny-t5 with what HuggingFace computes.
+// Published models with an encoder, from text to text: aren-transliteration (a real one, six layers and six, that
+// spells Arabic names in Latin letters) with what CTranslate2's tests say of it, tiny-t5 with what HuggingFace
+// computes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,10 +112,9 @@ TEST_F(ArenTransliteration, ScoresAreThePublishedOnes) {
   for (const Json& example : expected_["published_scores"]["cases"]) {
     Ids prompt = begin(example["target"]);
     prompt.push_back(end);
-    const auto results = generate(model_->model(), {{.prompt = prompt,
-                                                     .options = nothing,
-                                                     .score_prompt = true,
-                                                     .source = read(example["source"])}});
+    const auto results =
+        generate(model_->model(),
+                 {{.prompt = prompt, .options = nothing, .score_prompt = true, .source = read(example["source"])}});
     const auto theirs = example["token_scores"].get<std::vector<double>>();
     ASSERT_EQ(results[0].prompt_log_probabilities.size(), theirs.size());
     for (std::size_t i = 0; i < theirs.size(); ++i) {
