@@ -19,15 +19,14 @@ using Positions = Seq2SeqConfig::Positions;
 // Row p: sin(p f), then cos(p f), for frequencies f that fall from 1 to about 1/10000. fairseq's last one is just that,
 // and it computes in f32.
 Tensor wave_table(const Seq2SeqConfig& config) {
-  const std::int64_t width = config.hidden_size(), sines = (width + 1) / 2;
+  const bool fairseq = config.positions == Positions::fairseq_waves;
+  const std::int64_t width = config.hidden_size(), half = width / 2, sines = fairseq ? half : width - half;
   Tensor table = Tensor::zeros({config.position_rows, width});
   auto* out = table.mutable_data<float>();
-  const bool fairseq = config.positions == Positions::fairseq_waves;
-  const auto step = static_cast<float>(std::log(10000.0) / static_cast<double>(width / 2 - 1));
-  for (std::int64_t column = 0; column < width; ++column) {
-    const bool is_sine = column < (fairseq ? width / 2 : sines);
-    const std::int64_t i = is_sine ? column : column - (fairseq ? width / 2 : sines);
-    if (fairseq && i >= width / 2) continue;
+  const auto step = static_cast<float>(std::log(10000.0) / static_cast<double>(half - 1));
+  for (std::int64_t column = 0; column < sines + half; ++column) {
+    const bool is_sine = column < sines;
+    const std::int64_t i = is_sine ? column : column - sines;
     const float frequency = std::exp(static_cast<float>(i) * -step);
     const double divisor = std::pow(10000.0, 2 * static_cast<double>(i) / static_cast<double>(width));
     for (std::int64_t p = 0; p < config.position_rows; ++p) {
