@@ -49,14 +49,6 @@ std::vector<OptionInfo> all_options() {
   return all;
 }
 
-std::string lines_of(const std::map<std::string, double>& metrics, int digits) {
-  std::size_t width = 0;
-  for (const auto& [name, value] : metrics) width = std::max(width, name.size());
-  std::string lines;
-  for (const auto& [name, value] : metrics) lines += fmt::format("{:<{}} {:.{}f}\n", name, width, value, digits);
-  return lines;
-}
-
 int evaluate_file(const Options& options) {
   const StopOnSignal signals;
   const auto limit = limit_threads(options.threads);
@@ -73,7 +65,7 @@ int evaluate_file(const Options& options) {
   }
   const int digits = options.given.value("digits", 4);
   const bool prints_json = options.output == "-";
-  if (!prints_json) fmt::print("{}{}", evaluation.report, lines_of(evaluation.metrics, digits));
+  if (!prints_json) fmt::print("{}", text_of(evaluation, digits));
   if (!options.output.empty()) {
     const Json result = {{"task", task->name}, {"model", options.model},     {"data", options.data},
                          {"rows", run.rows()}, {"bad_rows", run.bad_rows()}, {"metrics", to_json(evaluation)}};

@@ -16,9 +16,9 @@ namespace heed::cli {
 namespace {
 
 using AddVerb = void (*)(CLI::App& app, int& result);
-constexpr AddVerb kVerbs[] = {add_demo,       add_train,     add_eval,  add_data, add_chat,        add_pull,
-                              add_info,       add_verify,    add_tasks, add_look, add_why_similar, add_tokenize,
-                              add_detokenize, add_tokenizer, add_lab,   add_cpu};
+constexpr AddVerb kVerbs[] = {add_demo,     add_train,      add_eval,      add_metrics, add_data, add_chat,
+                              add_pull,     add_info,       add_verify,    add_tasks,   add_look, add_why_similar,
+                              add_tokenize, add_detokenize, add_tokenizer, add_lab,     add_cpu};
 
 // As CLI11 and most tools have it.
 constexpr int kWrongCommandLine = 2;

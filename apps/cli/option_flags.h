@@ -1,7 +1,7 @@
 // Option fields of tasks as flags of a verb: --top-k, --null-answer, --no-normalize.
 #pragma once
 
-#include "heed/tasks/task.h"
+#include "heed/base/option_list.h"
 
 namespace CLI {
 class App;

@@ -27,8 +27,9 @@ void add_verify(CLI::App& app, int& result);  // a model against what another pr
 void add_look(CLI::App& app, int& result);         // what heads attend to
 void add_why_similar(CLI::App& app, int& result);  // a cosine taken apart
 
-void add_data(CLI::App& app, int& result);  // makes and checks training data
-void add_eval(CLI::App& app, int& result);  // how well a model does on a file of right answers
+void add_data(CLI::App& app, int& result);     // makes and checks training data
+void add_eval(CLI::App& app, int& result);     // how well a model does on a file of right answers
+void add_metrics(CLI::App& app, int& result);  // how good predictions in files are
 
 void add_help(CLI::App& app, int& result);        // what heed or a verb does
 void add_completion(CLI::App& app, int& result);  // scripts for shells

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "heed/data/readers.h"
-#include "heed/tasks/metrics_entities.h"
+#include "heed/metrics/entities.h"
 #include "support/error_of.h"
 #include "support/temp_folder.h"
 

@@ -10,25 +10,25 @@
 #include <utility>
 #include <vector>
 
+#include "heed/text/letter_case.h"
+
 namespace heed::chat {
 
 std::string concat(std::initializer_list<std::string_view> parts);
 
-bool is_space(char32_t point);
-bool is_printable(char32_t point);
-bool is_cased(char32_t point);
-bool is_upper(char32_t point);
-bool is_lower(char32_t point);
-bool is_letter(char32_t point);
-bool is_digit(char32_t point);
+using text::is_cased;
+using text::is_digit;
+using text::is_letter;
+using text::is_lower;
+using text::is_printable;
+using text::is_space;
+using text::is_upper;
 
-std::string upper(std::string_view text);
-std::string lower(std::string_view text);
-// The first letter large, all others small.
-std::string capitalize(std::string_view text);
-// The same for each run of letters.
-std::string title(std::string_view text);
-std::string swap_case(std::string_view text);
+using text::capitalize;
+using text::lower;
+using text::swap_case;
+using text::title;
+using text::upper;
 
 // With & < > " ' as HTML writes them.
 std::string escaped_markup(std::string_view text);

@@ -5,7 +5,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
-#include "heed/tasks/metrics_ranking.h"
+#include "heed/metrics/ranking.h"
 #include "heed/tasks/run_task.h"
 #include "heed/tasks/token_run.h"
 

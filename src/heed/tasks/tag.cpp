@@ -172,9 +172,10 @@ class TagRun : public TrainableRun {
     all.found.push_back(static_cast<const Tagged&>(finding).labels);
   }
   Evaluation metrics(const Comparison& all, double) const override {
-    return evaluate_tags(all.expected, all.found,
-                         scores_entities() ? std::optional(tag_scheme_named(options_.scheme)) : std::nullopt,
-                         static_cast<int>(options_.digits));
+    return evaluate_tags(
+        all.expected, all.found,
+        scores_entities() ? std::optional(EntityOptions{.scheme = tag_scheme_named(options_.scheme)}) : std::nullopt,
+        static_cast<int>(options_.digits));
   }
   std::vector<std::string> metric_names() const override {
     if (!scores_entities()) return {"accuracy"};

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/fields.h"
+#include "heed/base/option_list.h"
 #include "heed/base/stop.h"
 #include "heed/data/row.h"
 #include "heed/io/model_folder.h"
+#include "heed/metrics/evaluation.h"
 #include "heed/models/model.h"
 #include "heed/tasks/batch.h"
-#include "heed/tasks/evaluation.h"
 #include "heed/text/special_tokens.h"
 
 namespace heed {
@@ -201,25 +201,6 @@ struct RequestField {
 // Users of a task's option fields (Field::only_for).
 inline constexpr unsigned kForPredict = 1, kForTrain = 2, kForEvaluate = 4;
 
-// An option of a task, for code that makes flags, configs and help of it.
-struct OptionInfo {
-  std::string name, help;
-  Json value;         // by default; null for what the model decides
-  bool flag = false;  // true or false
-  std::vector<std::string> words{};
-  unsigned uses = ~0U;
-  Json schema = Json::object();  // Field::schema()
-  std::string short_flag{};      // "": none
-  bool or_file = false;          // on the command line @ and a file's name stand for what is in it
-};
-
-// A struct of options with a member fields(), known by its JSON alone.
-struct OptionList {
-  std::vector<OptionInfo> (*list)();
-  // The given ones over the defaults, checked; errors name prefix + field.
-  Json (*complete)(const Json& given, const std::string& where, const std::string& prefix);
-};
-
 struct Task {
   std::string name;     // in configs and for --task
   std::string verb;     // of the command line
@@ -248,35 +229,6 @@ inline Field digits_field(std::int64_t& digits) {
   return Field("digits", digits, "digits after the point of the numbers printed")
       .where([&digits] { return digits >= 1 && digits <= 12; }, "1 to 12")
       .only_for(kForEvaluate);
-}
-
-template <class Options>
-Options options_from(const Json& given, const std::string& where = "options", const std::string& prefix = "") {
-  Options options;
-  Fields fields = options.fields();
-  for (const auto& [name, value] : given.items()) set_field(fields, name, value, where);
-  for (Field& field : fields) {
-    field.name = prefix + field.name;
-    field.check(where);
-  }
-  return options;
-}
-
-template <class Options>
-OptionList option_list() {
-  return {[] {
-            std::vector<OptionInfo> list;
-            Options options;
-            for (const Field& field : options.fields()) {
-              list.push_back({field.name, field.help, field.json(), field.is_flag(), field.words, field.uses,
-                              field.schema(), field.short_flag, field.may_be_file});
-            }
-            return list;
-          },
-          [](const Json& given, const std::string& where, const std::string& prefix) {
-            Options options = options_from<Options>(given, where, prefix);
-            return to_json(options.fields());
-          }};
 }
 
 // Task::make of a run that takes these options.

@@ -48,6 +48,55 @@ class Converter : private LegacyFiles {
          "tokenizer.model");
   }
 
+  Json sentencepiece(const fs::path& path) {
+    const std::string file = path.string();
+    expect_family({"T5", "XLMRoberta", "Albert", "Llama"}, config_file());
+    const std::string kind = family();
+    HEED_CHECK_AS(bad_format, !kind.empty() || model_type().empty(), file, ": config.json has the model_type \"",
+                  model_type(),
+                  "\", and which ids and special tokens that makes of the pieces is known for albert, llama, ",
+                  "m2m_100, marian, mbart, mt5, pegasus, t5, umt5 and xlm-roberta alone; expected a tokenizer.json, as "
+                  "HuggingFace's save_pretrained writes");
+    SentencePieceModel model = parse_sentencepiece(read_file(path, kMostLegacyBytes), file);
+    if (kind == "XLMRoberta") use_fairseq_ids(model, {});
+    if (kind == "Albert") use_albert_scores(model);
+    if (kind == "T5") {
+      for (auto i = setting<std::int64_t>("extra_ids", 100); i > 0; --i) {
+        model.pieces.push_back({"<extra_id_" + std::to_string(i - 1) + ">", 0, PieceType::kControl});
+        HEED_CHECK_AS(bad_format, i <= 100'000, config_file(), ": extra_ids is ", i, ", expected up to 100000");
+      }
+    }
+    Json tokenizer = bare_tokenizer(sentencepiece_model_json(model));
+    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+      const PieceType type = model.pieces[i].type;
+      if (type != PieceType::kControl && (type != PieceType::kUserDefined || kind == "Albert")) continue;
+      Json token = added_token(model.pieces[i].piece, static_cast<std::int32_t>(i), type == PieceType::kControl);
+      token["normalized"] = false;
+      tokenizer["added_tokens"].push_back(std::move(token));
+    }
+    if (kind == "Llama") {
+      use_llama_pipeline(tokenizer, file);
+    } else {
+      use_sentencepiece_pipeline(tokenizer, model);
+      if (kind == "Albert") tokenizer["normalizer"] = albert_normalizer(model);
+      add_tokens(tokenizer, sentencepiece_specials(kind, model), file);
+      const auto id_of = ids_of(tokenizer, file);
+      if (kind == "T5")
+        tokenizer["post_processor"] = template_processing("$A:0 </s>:0", "$A:0 </s>:0 $B:0 </s>:0", id_of);
+      if (kind == "XLMRoberta") {
+        tokenizer["post_processor"] =
+            template_processing("<s>:0 $A:0 </s>:0", "<s>:0 $A:0 </s>:0 </s>:0 $B:0 </s>:0", id_of);
+      }
+      if (kind == "Albert") {
+        Json steps = Json::array({{{"type", "WhitespaceSplit"}}, std::move(tokenizer["pre_tokenizer"])});
+        tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
+        tokenizer["post_processor"] =
+            template_processing("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", id_of);
+      }
+    }
+    return tokenizer;
+  }
+
  private:
   Json bert() {
     const std::string file = (directory() / "vocab.txt").string();
@@ -111,55 +160,6 @@ class Converter : private LegacyFiles {
                                    {"cls", Json::array({cls.content, id_of(cls.content)})},
                                    {"trim_offsets", true},
                                    {"add_prefix_space", prefix_space}};
-    return tokenizer;
-  }
-
-  Json sentencepiece(const fs::path& path) {
-    const std::string file = path.string();
-    expect_family({"T5", "XLMRoberta", "Albert", "Llama"}, config_file());
-    const std::string kind = family();
-    HEED_CHECK_AS(bad_format, !kind.empty() || model_type().empty(), file, ": config.json has the model_type \"",
-                  model_type(),
-                  "\", and which ids and special tokens that makes of the pieces is known for albert, llama, ",
-                  "m2m_100, marian, mbart, mt5, pegasus, t5, umt5 and xlm-roberta alone; expected a tokenizer.json, as "
-                  "HuggingFace's save_pretrained writes");
-    SentencePieceModel model = parse_sentencepiece(read_file(path, kMostLegacyBytes), file);
-    if (kind == "XLMRoberta") use_fairseq_ids(model, {});
-    if (kind == "Albert") use_albert_scores(model);
-    if (kind == "T5") {
-      for (auto i = setting<std::int64_t>("extra_ids", 100); i > 0; --i) {
-        model.pieces.push_back({"<extra_id_" + std::to_string(i - 1) + ">", 0, PieceType::kControl});
-        HEED_CHECK_AS(bad_format, i <= 100'000, config_file(), ": extra_ids is ", i, ", expected up to 100000");
-      }
-    }
-    Json tokenizer = bare_tokenizer(sentencepiece_model_json(model));
-    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
-      const PieceType type = model.pieces[i].type;
-      if (type != PieceType::kControl && (type != PieceType::kUserDefined || kind == "Albert")) continue;
-      Json token = added_token(model.pieces[i].piece, static_cast<std::int32_t>(i), type == PieceType::kControl);
-      token["normalized"] = false;
-      tokenizer["added_tokens"].push_back(std::move(token));
-    }
-    if (kind == "Llama") {
-      use_llama_pipeline(tokenizer, file);
-    } else {
-      use_sentencepiece_pipeline(tokenizer, model);
-      if (kind == "Albert") tokenizer["normalizer"] = albert_normalizer(model);
-      add_tokens(tokenizer, sentencepiece_specials(kind, model), file);
-      const auto id_of = ids_of(tokenizer, file);
-      if (kind == "T5")
-        tokenizer["post_processor"] = template_processing("$A:0 </s>:0", "$A:0 </s>:0 $B:0 </s>:0", id_of);
-      if (kind == "XLMRoberta") {
-        tokenizer["post_processor"] =
-            template_processing("<s>:0 $A:0 </s>:0", "<s>:0 $A:0 </s>:0 </s>:0 $B:0 </s>:0", id_of);
-      }
-      if (kind == "Albert") {
-        Json steps = Json::array({{{"type", "WhitespaceSplit"}}, std::move(tokenizer["pre_tokenizer"])});
-        tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
-        tokenizer["post_processor"] =
-            template_processing("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", id_of);
-      }
-    }
     return tokenizer;
   }
 
@@ -238,6 +238,10 @@ std::optional<Json> legacy_target_tokenizer_json(const fs::path& directory) {
   const LegacyFiles files(directory);
   if (!has_target_tokenizer(files)) return {};
   return translation_tokenizer_json(files, Side::target);
+}
+
+Json sentencepiece_tokenizer_json(const fs::path& model) {
+  return Converter(model).sentencepiece(model);  // a file has no files inside that could say more
 }
 
 }  // namespace heed::text

@@ -19,6 +19,8 @@ namespace heed::text {
 
 // The tokenizer.json that the older files of the directory amount to. Throws not_found when there are none.
 Json legacy_tokenizer_json(const std::filesystem::path& directory);
+// That of a SentencePiece .model alone.
+Json sentencepiece_tokenizer_json(const std::filesystem::path& model);
 
 // The same of what a model writes in, where that is another one than it reads.
 std::optional<Json> legacy_target_tokenizer_json(const std::filesystem::path& directory);

@@ -20,4 +20,8 @@ std::optional<Tokenizer> load_target_tokenizer(const fs::path& directory) {
   return Tokenizer::from_parsed_json(*json, directory.string());
 }
 
+Tokenizer load_sentencepiece(const fs::path& model) {
+  return Tokenizer::from_parsed_json(sentencepiece_tokenizer_json(model), model.string());
+}
+
 }  // namespace heed::text

@@ -1,5 +1,5 @@
 // What metrics, report and details have in common; the numbers themselves are tested in metrics_test.cpp.
-#include "heed/tasks/evaluation.h"
+#include "heed/metrics/evaluation.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST(Evaluation, NumbersHaveNothingToSayBeyondTheirMetrics) {
 
 TEST(Evaluation, TagsAreEntitiesOrLabelsOfWords) {
   const std::vector<Tags> expected = {{"B-A", "I-A", "O"}, {"B-B"}}, found = {{"B-A", "O", "O"}, {"B-B"}};
-  const Evaluation entities = evaluate_tags(expected, found, TagScheme::conll);
+  const Evaluation entities = evaluate_tags(expected, found, EntityOptions{});
   EXPECT_DOUBLE_EQ(entities.metrics.at("f1"), 0.5);
   EXPECT_DOUBLE_EQ(entities.metrics.at("accuracy"), 0.75);
   EXPECT_TRUE(entities.report.ends_with("\naccuracy of words 0.7500\n"));

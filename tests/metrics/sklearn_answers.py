@@ -1,6 +1,6 @@
 """scikit-learn's and scipy's answers to the questions of metrics_test.cpp.
 
-usage: metrics_sklearn.py <questions.json> <answers.json>
+usage: sklearn_answers.py <questions.json> <answers.json>
 Lists of equal length; a question has a "kind" and what its branch below reads.
 """
 import json

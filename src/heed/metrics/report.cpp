@@ -1,4 +1,4 @@
-#include "heed/tasks/metrics_report.h"
+#include "heed/metrics/report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "heed/tasks/metrics_answers.h"
+#include "heed/metrics/answers.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,18 +7,17 @@
 #include "heed/base/error.h"
 #include "heed/base/join.h"
 #include "heed/base/utf8.h"
+#include "heed/metrics/words.h"
+#include "heed/text/letter_case.h"
 #include "heed/text/unicode.h"
 
 namespace heed {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result;
-  for (const CodePoint& point : Utf8View(text)) {
-    utf8_append(result, text::lower_case(point.value));
-    if (const char32_t tail = text::lower_case_tail(point.value)) utf8_append(result, tail);
-  }
-  return result;
+// What cmrc2018's script leaves out.
+bool is_left_out(char32_t point) {
+  constexpr std::u32string_view kMarks = U"-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』";
+  return kMarks.find(point) != std::u32string_view::npos;
 }
 
 bool is_article(std::string_view word) {
@@ -57,24 +56,16 @@ std::string without_articles(std::string_view text) {
 }
 
 std::vector<std::string> split_at_spaces(std::string_view text) {
-  const text::PropertyTable properties;
-  std::vector<std::string> words;
-  bool inside = false;
-  for (const CodePoint& point : Utf8View(text)) {
-    const bool space = properties.has(point.value, text::kIsWhitespace);
-    if (!space && !inside) words.emplace_back();
-    if (!space) words.back() += text.substr(point.offset, point.length);
-    inside = !space;
-  }
-  return words;
+  const std::vector<std::string_view> words = split_words(text);
+  return {words.begin(), words.end()};
 }
 
-// Of characters() rule: Chinese characters one by one, other words whole.
+// Chinese characters one by one, other words whole.
 std::vector<std::string> mixed_words(const std::string& text) {
   std::string spaced;
   for (const CodePoint& point : Utf8View(text)) {
     const std::string character = text.substr(point.offset, point.length);
-    spaced += text::is_chinese(point.value) ? " " + character + " " : character;
+    spaced += point.value >= 0x4E00 && point.value <= 0x9FA5 ? " " + character + " " : character;
   }
   return split_at_spaces(spaced);
 }
@@ -132,16 +123,9 @@ Json scores_json(const AnswerScores& scores) {
 }  // namespace
 
 std::string normalized_answer(std::string_view text, AnswerRule rule) {
-  if (rule == AnswerRule::characters) {
-    const text::PropertyTable properties;
-    const std::string kept = without(lower(text), [&](char32_t point) {
-      return properties.has(point, text::kIsPunctuation) || point == U'～' || point == U'－';
-    });
-    const std::size_t first = kept.find_first_not_of(" \t\n"), last = kept.find_last_not_of(" \t\n");
-    return first == std::string::npos ? "" : kept.substr(first, last - first + 1);
-  }
-  const std::string kept =
-      without(lower(text), [](char32_t point) { return point < 0x80 && std::ispunct(static_cast<int>(point)) != 0; });
+  if (rule == AnswerRule::characters) return without(strip(text::lower(text)), is_left_out);
+  const std::string kept = without(
+      text::lower(text), [](char32_t point) { return point < 0x80 && std::ispunct(static_cast<int>(point)) != 0; });
   return join(split_at_spaces(without_articles(kept)), " ");
 }
 

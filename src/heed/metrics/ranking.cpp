@@ -1,4 +1,4 @@
-#include "heed/tasks/metrics_ranking.h"
+#include "heed/metrics/ranking.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
-#include "heed/tasks/evaluation.h"
+#include "heed/metrics/evaluation.h"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 
-#include "heed/tasks/metrics_ranking.h"
+#include "heed/metrics/fixed.h"
+#include "heed/metrics/ranking.h"
 
 namespace heed {
 namespace {
@@ -14,9 +13,7 @@ constexpr std::size_t kMostPictured = 100;
 
 // An empty line, the name and the value.
 std::string line_below(const char* name, double value, int digits) {
-  std::ostringstream line;
-  line << '\n' << name << ' ' << std::fixed << std::setprecision(digits) << value << '\n';
-  return line.str();
+  return std::string("\n").append(name) + " " + fixed(value, digits) + "\n";
 }
 
 // All in one list: each word counts by itself.
@@ -32,6 +29,16 @@ Json to_json(const Evaluation& evaluation) {
   Json result = evaluation.details;
   for (const auto& [name, value] : evaluation.metrics) result[name] = value;
   return result;
+}
+
+std::string text_of(const Evaluation& evaluation, int digits) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : evaluation.metrics) width = std::max(width, name.size());
+  std::string text = evaluation.report;
+  for (const auto& [name, value] : evaluation.metrics) {
+    text += name + std::string(width - name.size() + 1, ' ') + fixed(value, digits) + "\n";
+  }
+  return text;
 }
 
 Evaluation evaluate_labels(const Labels& expected, const Labels& found, int digits) {
@@ -62,14 +69,14 @@ Evaluation evaluate_numbers(std::span<const double> expected, std::span<const do
 }
 
 Evaluation evaluate_tags(const std::vector<Tags>& expected, const std::vector<Tags>& found,
-                         std::optional<TagScheme> scheme, int digits) {
-  const ScoreReport report = scheme ? entity_report(expected, found, {.scheme = *scheme})
-                                    : classification_report(concatenated(expected), concatenated(found));
+                         const std::optional<EntityOptions>& entities, int digits) {
+  const ScoreReport report = entities ? entity_report(expected, found, *entities)
+                                      : classification_report(concatenated(expected), concatenated(found));
   const double accuracy = tag_accuracy(expected, found);
   Evaluation result{.metrics = {{"accuracy", accuracy}},
                     .report = report.text(digits) + line_below("accuracy of words", accuracy, digits),
                     .details = to_json(report)};
-  if (scheme) {
+  if (entities) {
     const Scores& micro = report.average("micro");
     result.metrics.insert({{"f1", micro.f1}, {"precision", micro.precision}, {"recall", micro.recall}});
   }

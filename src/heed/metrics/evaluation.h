@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "heed/base/json.h"
-#include "heed/tasks/metrics_answers.h"
-#include "heed/tasks/metrics_classify.h"
-#include "heed/tasks/metrics_entities.h"
+#include "heed/metrics/answers.h"
+#include "heed/metrics/classify.h"
+#include "heed/metrics/entities.h"
 
 namespace heed {
 
@@ -21,6 +21,8 @@ struct Evaluation {
 };
 // The details, with the metrics beside them.
 Json to_json(const Evaluation& evaluation);
+// The report, and a line for each of the metrics.
+std::string text_of(const Evaluation& evaluation, int digits);
 
 // `digits` are those of the report. All throw invalid_argument for lists of different lengths.
 
@@ -30,9 +32,9 @@ Evaluation evaluate_labels(const Labels& expected, const Labels& found, int digi
 Evaluation evaluate_label_sets(const std::vector<Labels>& expected, const std::vector<Labels>& found, int digits = 4);
 // pearson, spearman; of at least two numbers.
 Evaluation evaluate_numbers(std::span<const double> expected, std::span<const double> found);
-// accuracy of words and, if the tags spell entities by a scheme, their precision, recall and f1.
+// accuracy of words and, if the tags spell entities, their precision, recall and f1.
 Evaluation evaluate_tags(const std::vector<Tags>& expected, const std::vector<Tags>& found,
-                         std::optional<TagScheme> scheme, int digits = 4);
+                         const std::optional<EntityOptions>& entities, int digits = 4);
 // exact, f1; `right` are all answers that count as such.
 Evaluation evaluate_answers(const std::vector<std::string>& found, const std::vector<std::vector<std::string>>& right,
                             AnswerRule rule = AnswerRule::words);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heed/tasks/metrics_report.h"
+#include "heed/metrics/report.h"
 
 namespace heed {
 

@@ -4,20 +4,20 @@
 
 #include "heed/base/file.h"
 #include "heed/base/random.h"
-#include "heed/tasks/metrics_answers.h"
-#include "heed/tasks/metrics_classify.h"
-#include "heed/tasks/metrics_ranking.h"
+#include "heed/metrics/answers.h"
+#include "heed/metrics/classify.h"
+#include "heed/metrics/ranking.h"
 #include "support/error_of.h"
 #include "support/torch.h"
 
 namespace heed {
 namespace {
 
-// Answers of metrics_sklearn.py.
+// Answers of sklearn_answers.py.
 std::vector<Json> ask(const std::vector<Json>& questions) {
   const test::TempFolder folder;
   const auto asked = folder.write("questions.json", Json(questions).dump()), answered = folder.path() / "answers.json";
-  EXPECT_EQ(test::run_python("tasks/metrics_sklearn.py " + asked.string() + " " + answered.string()), 0);
+  EXPECT_EQ(test::run_python("metrics/sklearn_answers.py " + asked.string() + " " + answered.string()), 0);
   const Json answers = parse_json(read_file(answered, 1 << 24), "answers.json");
   return {answers.begin(), answers.end()};
 }

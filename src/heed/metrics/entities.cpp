@@ -1,4 +1,4 @@
-#include "heed/tasks/metrics_entities.h"
+#include "heed/metrics/entities.h"
 
 #include <algorithm>
 #include <set>

@@ -1,11 +1,14 @@
+#include "heed/text/letter_case.h"
+
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "heed/base/utf8.h"
-#include "heed/chat/text.h"
+#include "heed/text/unicode.h"
 
-namespace heed::chat {
+namespace heed::text {
 namespace {
 
 // Letters that become several: the letter, a space, its large form. From Unicode's SpecialCasing.
@@ -54,23 +57,43 @@ void append_title(std::string& out, char32_t point) {
   }
 }
 
+// What may stand between the letters of a word (Unicode's Case_Ignorable).
+bool is_passed_over(char32_t point) {
+  switch (category(point)) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_SK: return true;
+    default:
+      return std::u32string_view(
+                 U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A")
+                 .find(point) != std::u32string_view::npos;
+  }
+}
+
 // A sigma at the end of a word has a form of its own: a letter before it, none after it.
-bool ends_word(std::string_view text, const CodePoint& sigma, bool after_letter) {
-  if (!after_letter) return false;
+bool ends_word(std::string_view text, const CodePoint& sigma) {
+  bool letter_before = false;
+  for (std::size_t at = sigma.offset; at > 0;) {
+    do --at;
+    while (at > 0 && is_continuation(text[at]));
+    const char32_t before = utf8_decode(text, at).value;
+    if (is_passed_over(before)) continue;
+    letter_before = is_cased(before);
+    break;
+  }
+  if (!letter_before) return false;
   for (const CodePoint& next : Utf8View(text.substr(sigma.offset + sigma.length))) {
-    if (is_cased(next.value)) return false;
-    const auto kind = category(next.value);
-    const bool is_ignored = kind == UTF8PROC_CATEGORY_MN || kind == UTF8PROC_CATEGORY_CF || next.value == '\'' ||
-                            next.value == '.' || next.value == ':' || next.value == 0xB7;
-    if (!is_ignored) return true;
+    if (!is_passed_over(next.value)) return !is_cased(next.value);
   }
   return true;
 }
 
-void append_lower(std::string& out, std::string_view text, const CodePoint& point, bool after_letter) {
+void append_lower(std::string& out, std::string_view text, const CodePoint& point) {
   constexpr char32_t kSigma = 0x3A3, kDottedI = 0x130;
   if (point.value == kSigma) {
-    utf8_append(out, ends_word(text, point, after_letter) ? 0x3C2 : 0x3C3);
+    utf8_append(out, ends_word(text, point) ? 0x3C2 : 0x3C3);
   } else if (point.value == kDottedI) {
     out += "i\xCC\x87";
   } else {
@@ -130,6 +153,21 @@ bool is_letter(char32_t point) {
   return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
 }
 
+bool is_number(char32_t point) {
+  const auto kind = category(point);
+  return kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
+}
+
+bool is_punctuation(char32_t point) {
+  const auto kind = category(point);
+  return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO;
+}
+
+bool is_symbol(char32_t point) {
+  const auto kind = category(point);
+  return kind >= UTF8PROC_CATEGORY_SM && kind <= UTF8PROC_CATEGORY_SO;
+}
+
 bool is_digit(char32_t point) {
   return category(point) == UTF8PROC_CATEGORY_ND || point == 0xB2 || point == 0xB3 || point == 0xB9 ||
          point == 0x2070 || (point >= 0x2074 && point <= 0x2079) || (point >= 0x2080 && point <= 0x2089);
@@ -140,27 +178,30 @@ std::string upper(std::string_view text) {
 }
 
 std::string lower(std::string_view text) {
-  return by_letter(text, [&](std::string& out, const CodePoint& point, bool after_letter) {
-    append_lower(out, text, point, after_letter);
-  });
+  if (is_ascii(text)) {
+    std::string out(text);
+    for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    return out;
+  }
+  return by_letter(text, [&](std::string& out, const CodePoint& point, bool) { append_lower(out, text, point); });
 }
 
 std::string capitalize(std::string_view text) {
-  return by_letter(text, [&](std::string& out, const CodePoint& point, bool after_letter) {
-    point.offset == 0 ? append_title(out, point.value) : append_lower(out, text, point, after_letter);
+  return by_letter(text, [&](std::string& out, const CodePoint& point, bool) {
+    point.offset == 0 ? append_title(out, point.value) : append_lower(out, text, point);
   });
 }
 
 std::string title(std::string_view text) {
   return by_letter(text, [&](std::string& out, const CodePoint& point, bool after_letter) {
-    after_letter ? append_lower(out, text, point, true) : append_title(out, point.value);
+    after_letter ? append_lower(out, text, point) : append_title(out, point.value);
   });
 }
 
 std::string swap_case(std::string_view text) {
-  return by_letter(text, [&](std::string& out, const CodePoint& point, bool after_letter) {
-    is_upper(point.value) ? append_lower(out, text, point, after_letter) : append_upper(out, point.value);
+  return by_letter(text, [&](std::string& out, const CodePoint& point, bool) {
+    is_upper(point.value) ? append_lower(out, text, point) : append_upper(out, point.value);
   });
 }
 
-}  // namespace heed::chat
+}  // namespace heed::text

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "heed/base/file.h"
-#include "heed/tasks/metrics_entities.h"
+#include "heed/metrics/entities.h"
 #include "support/error_of.h"
 #include "support/shared_data.h"
 

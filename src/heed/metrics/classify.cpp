@@ -1,4 +1,4 @@
-#include "heed/tasks/metrics_classify.h"
+#include "heed/metrics/classify.h"
 
 #include <algorithm>
 #include <cmath>

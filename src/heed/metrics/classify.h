@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/tasks/metrics_report.h"
+#include "heed/metrics/report.h"
 
 namespace heed {
 
