@@ -28,7 +28,7 @@ set(HEED_PUBLIC_HEADERS
   ops/recurrent.h ops/reduce.h ops/shape_ops.h ops/weight.h
   tasks/answer.h tasks/classify.h tasks/embed.h tasks/entities.h tasks/fill_mask.h
   tasks/generate.h tasks/lm.h tasks/loaded_model.h tasks/rerank.h
-  tasks/similarity.h tasks/tag.h tasks/zero_shot.h
+  tasks/similarity.h tasks/tag.h tasks/translate.h tasks/zero_shot.h
   tensor/autograd.h tensor/dtype.h tensor/packed.h tensor/shape.h tensor/storage.h tensor/tensor.h tensor/tensor_map.h
   train/optimizer.h train/schedule.h train/train.h)
 foreach(header ${HEED_PUBLIC_HEADERS})

@@ -13,6 +13,7 @@
 #include "heed/tasks/rerank.h"
 #include "heed/tasks/similarity.h"
 #include "heed/tasks/tag.h"
+#include "heed/tasks/translate.h"
 #include "heed/tasks/zero_shot.h"
 
 namespace heed {
@@ -21,7 +22,7 @@ namespace {
 std::vector<const Task*>& table() {
   static std::vector<const Task*> list = {&classify_task(), &tag_task(),    &mlm_task(),        &answer_task(),
                                           &embed_task(),    &rerank_task(), &similarity_task(), &zero_shot_task(),
-                                          &generate_task(), &lm_task()};
+                                          &generate_task(), &lm_task(),     &translate_task()};
   return list;
 }
 

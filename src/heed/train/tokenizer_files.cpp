@@ -92,6 +92,17 @@ void copy_templates(const fs::path& from, const fs::path& folder) {
   }
 }
 
+// Of tokenizers that no tokenizer.json of HuggingFace's could be. False if this is none.
+bool copy_older_files(const text::Tokenizer& tokenizer, const fs::path& from, const fs::path& folder) {
+  if (from.empty() || fs::exists(from / "tokenizer.json")) return false;
+  if (tokenizer.to_json().at("model").at("type") != "Renumbered" && !text::load_target_tokenizer(from)) return false;
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "target_vocab.json", "sentencepiece.bpe.model",
+                           "merges.txt", "added_tokens.json"}) {
+    if (fs::exists(from / name)) replace_file(folder / name, read_file(from / name, kMostBytes));
+  }
+  return true;
+}
+
 }  // namespace
 
 fs::path tokenizer_folder(const TrainConfig& config) {
@@ -108,7 +119,8 @@ LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& event
     replace_file(output / "tokenizer.json", trained_tokenizer(config, events).dump(1) + "\n");
   }
   const fs::path folder = trains ? output : tokenizer_folder(config);
-  LoadedTokenizer loaded{text::load_tokenizer(folder), text::read_settings(folder / kTokenizerConfig),
+  LoadedTokenizer loaded{text::load_tokenizer(folder), text::load_target_tokenizer(folder),
+                         text::read_settings(folder / kTokenizerConfig),
                          text::read_settings(folder / kSpecialTokens)};
   loaded.tokenizer.set_padding(std::nullopt);
   loaded.tokenizer.set_truncation(std::nullopt);
@@ -117,8 +129,10 @@ LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& event
 
 void save_tokenizer(const text::Tokenizer& tokenizer, const TrainConfig& config, std::size_t max_tokens,
                     const fs::path& folder) {
-  replace_file(folder / "tokenizer.json", tokenizer.to_json().dump(1) + "\n");
   const fs::path from = config.tokenizer.train.empty() ? tokenizer_folder(config) : fs::path();
+  if (!copy_older_files(tokenizer, from, folder)) {
+    replace_file(folder / "tokenizer.json", tokenizer.to_json().dump(1) + "\n");
+  }
   if (!from.empty()) copy_templates(from, folder);
   if (const std::string& own = config.tokenizer.chat_template; !own.empty()) {
     replace_file(folder / "chat_template.jinja", read_file(own, kMostBytes));
