@@ -1,6 +1,6 @@
 // Texts to be answered, from files and from standard input, row by row: plain lines, JSON lines, CSV or TSV. A byte
-// order mark is skipped, lines may end in CR LF, .gz is unpacked, and blank lines are passed over and counted, unless they are
-// to stay.
+// order mark is skipped, lines may end in CR LF, .gz is unpacked, and blank lines are passed over and counted, unless
+// they are to stay.
 #pragma once
 
 #include <memory>

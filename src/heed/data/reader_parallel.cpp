@@ -51,8 +51,7 @@ class NumberedLines {
 // Positions are numbers of lines. Lines that are blank in both files are no rows.
 class ParallelReader : public RowReader {
  public:
-  explicit ParallelReader(const DataSource& source)
-      : RowReader(source), text_(source.file), pair_(other_file(source)) {
+  explicit ParallelReader(const DataSource& source) : RowReader(source), text_(source.file), pair_(other_file(source)) {
     HEED_CHECK_AS(bad_format, text_.size() == pair_.size(), text_.name(), " has ", text_.size(), " lines and ",
                   pair_.name(), " has ", pair_.size(), ", expected a line for each");
   }

@@ -104,8 +104,8 @@ Direction translation_direction(const TaskSetup& setup, const std::string& from,
   if (const Json prefixes = prefixes_of(setup); !prefixes.empty()) {
     const auto found = prefixes.find(task_name(from, to));
     HEED_CHECK(found != prefixes.end(), "[translate] from \"", from, "\" to \"", to, "\" is not among what ",
-               setup.name, " was trained for: ",
-               join(prefixes.items(), ", ", [](const auto& item) { return item.key(); }));
+               setup.name,
+               " was trained for: ", join(prefixes.items(), ", ", [](const auto& item) { return item.key(); }));
     return {.prefix = found->get<std::string>()};
   }
   const Codes codes(setup);

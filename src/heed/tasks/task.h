@@ -33,10 +33,10 @@ struct TaskSetup {
   Json config = Json::object();       // its config.json
   HeadKind head = HeadKind::none;
   std::optional<SentenceEmbedding> sentence_embedding{};
-  Json generation_config{};               // generation_config.json, null if there is none
-  std::filesystem::path folder{};         // where its tokenizer and templates are
-  std::filesystem::path chat_template{};  // a file with another template than those; empty: none
-  std::string name{};                     // for errors: its folder
+  Json generation_config{};                           // generation_config.json, null if there is none
+  std::filesystem::path folder{};                     // where its tokenizer and templates are
+  std::filesystem::path chat_template{};              // a file with another template than those; empty: none
+  std::string name{};                                 // for errors: its folder
   const text::Tokenizer* target_tokenizer = nullptr;  // of what it writes, if that is another one
 };
 

@@ -49,9 +49,8 @@ Evaluation corpus_evaluation(const Lines& found, const std::vector<References>& 
 Fields TextToTextOptions::fields() {
   Fields list = generate.fields();
   for (Field& field : list) field.uses = kForPredict | kForEvaluate;
-  list.push_back(Field("seed", seed, "seed of the random numbers for sampling")
-                     .at_least(0)
-                     .only_for(kForPredict | kForEvaluate));
+  list.push_back(
+      Field("seed", seed, "seed of the random numbers for sampling").at_least(0).only_for(kForPredict | kForEvaluate));
   list.push_back(Field("from", from, "code of the language of the texts, where the model has several"));
   list.push_back(Field("to", to, "code of the language to translate to, where the model has several"));
   list.push_back(Field("label_smoothing", label_smoothing, "share of the target that is spread over all tokens")
@@ -91,15 +90,15 @@ bool writes_about_sources(const Model& model) {
 TextToTextRun::TextToTextRun(const TaskSetup& setup, const Json& given) : TrainableRun(setup) {
   const bool own_file = !setup.generation_config.is_null();
   const std::string where = setup.name + "/" + (own_file ? kGenerationConfig : "config.json");
-  const Json settings = generation_settings(setup.generation_config, setup.config);
-  options_.generate = read_generation_config(settings, where);
+  settings_ = generation_settings(setup.generation_config, setup.config);
+  options_.generate = read_generation_config(settings_, where);
   longest_ = std::exchange(options_.generate.max_length, std::nullopt);
   Fields fields = options_.fields();
   for (const auto& [name, value] : given.items()) set_field(fields, name, value, "options");
   for (const Field& field : fields) field.check("options");
   GenerateOptions& generate = options_.generate;
   generate.check();
-  start_ = decoder_start(settings, where);
+  start_ = decoder_start(settings_, where);
   if (generate.eos_token_id.empty()) {
     if (const auto end = setup.special.id("eos_token")) generate.eos_token_id = {*end};
   }
@@ -133,7 +132,8 @@ text::Encoding TextToTextRun::source_of(const std::string& text) const {
 
 // What the decoder is to write, after what it begins with.
 text::Encoding TextToTextRun::target_of(const std::string& text) const {
-  text::Encoding tokens = target_tokenizer().encode(text, {.truncation = text::Truncation{.max_length = setup_.max_tokens - 1}});
+  text::Encoding tokens =
+      target_tokenizer().encode(text, {.truncation = text::Truncation{.max_length = setup_.max_tokens - 1}});
   tokens.drop_windows();
   put_in_place(tokens, target_tokenizer(), direction_.target);
   const bool ended = end_ && !tokens.ids.empty() && tokens.special_mask.back() &&
@@ -220,8 +220,8 @@ GenerateOptions TextToTextRun::options_for(std::size_t source_tokens) const {
   return options;
 }
 
-void TextToTextRun::write_all(const Model& model, std::vector<Job> jobs, std::size_t budget,
-                              const Context& context, const std::function<void(const Job&)>& done) const {
+void TextToTextRun::write_all(const Model& model, std::vector<Job> jobs, std::size_t budget, const Context& context,
+                              const std::function<void(const Job&)>& done) const {
   std::ranges::stable_sort(jobs, std::ranges::greater(), [](const Job& job) { return job.source.size(); });
   Generator generator(model, &target_tokenizer());
   std::map<std::int64_t, Job*> live;
@@ -310,13 +310,14 @@ std::vector<std::string> TextToTextRun::metric_names() const {
   return options_.bleu ? std::vector<std::string>{"bleu", "chrf", "accuracy"} : std::vector<std::string>{"accuracy"};
 }
 
-// What HuggingFace's generate() wants to know of a model that has no such file yet.
+// With what HuggingFace's generate() needs to know and no file said, and the language that training was for.
 void TextToTextRun::save_files(const std::filesystem::path& folder, const ModelInfo& /*model*/) const {
-  if (!setup_.generation_config.is_null()) return;
-  Json config = {{"decoder_start_token_id", start_}, {"max_length", setup_.max_tokens}};
-  for (const char* name : {"bos_token_id", "eos_token_id", "pad_token_id", "forced_bos_token_id"}) {
-    if (setup_.config.contains(name)) config[name] = setup_.config[name];
-  }
+  Json config = settings_;
+  config["decoder_start_token_id"] = start_;
+  if (options_.generate.forced_bos_token_id) config["forced_bos_token_id"] = *options_.generate.forced_bos_token_id;
+  if (end_ && !config.contains("eos_token_id")) config["eos_token_id"] = *end_;
+  if (!config.contains("max_length") && !config.contains("max_new_tokens")) config["max_length"] = setup_.max_tokens;
+  if (!config.contains("pad_token_id")) config["pad_token_id"] = setup_.config.value("pad_token_id", Json());
   replace_file(folder / kGenerationConfig, config.dump(2) + "\n");
 }
 

@@ -79,6 +79,7 @@ class TextToTextRun : public TrainableRun {
   void write_all(const Model& model, std::vector<Job> jobs, std::size_t budget, const Context& context,
                  const std::function<void(const Job&)>& done = {}) const;
 
+  Json settings_;  // generation_config.json
   TextToTextOptions options_;
   Direction direction_;
   std::int32_t start_ = 0;  // what the decoder begins with

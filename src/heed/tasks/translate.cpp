@@ -22,7 +22,7 @@ const Task& translate_task() {
   static const Task task{
       .name = "translate",
       .verb = "translate",
-      .summary = "translate texts: {\"translation_text\", \"score\"} per line, with others as \"alternatives\"",
+      .summary = "translate texts; with --output {\"translation_text\", \"score\", \"alternatives\": [...]} per line",
       .example = "heed translate --model opus-mt-de-en \"Guten Morgen!\" --num-beams 4",
       .request = {{.name = "text", .row = RowField::text, .help = "texts to translate"}},
       .supports = writes_about_sources,

@@ -7,7 +7,10 @@
 #include "heed/base/stop.h"
 #include "heed/data/conversation.h"
 #include "heed/io/model_folder.h"
+#include "heed/tasks/registry.h"
+#include "heed/text/legacy_files.h"
 #include "heed/text/load_tokenizer.h"
+#include "heed/text/pipelines.h"
 #include "heed/text/token_roles.h"
 #include "heed/text/train_tokenizer.h"
 #include "heed/train/head_plan.h"
@@ -75,7 +78,15 @@ Json trained_tokenizer(const TrainConfig& config, TrainEvents& events) {
     write_texts(config, texts.path());
     files = {texts.path()};
   }
-  return text::train_tokenizer(type, files, options);
+  Json tokenizer = text::train_tokenizer(type, files, options);
+  // A decoder knows where it begins: what it writes needs an end alone.
+  const std::string end =
+      text::SpecialTokens(text::Tokenizer::from_parsed_json(tokenizer, "tokenizer")).text("eos_token");
+  if (task_named(config.task).head == HeadKind::seq2seq_lm && !end.empty()) {
+    tokenizer["post_processor"] = text::template_processing(
+        "$A:0 " + end + ":0", "$A:0 " + end + ":0 $B:0 " + end + ":0", text::ids_of(tokenizer, "tokenizer"));
+  }
+  return tokenizer;
 }
 
 // Templates that stand beside tokenizer_config.json instead of in it.
@@ -120,8 +131,7 @@ LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& event
   }
   const fs::path folder = trains ? output : tokenizer_folder(config);
   LoadedTokenizer loaded{text::load_tokenizer(folder), text::load_target_tokenizer(folder),
-                         text::read_settings(folder / kTokenizerConfig),
-                         text::read_settings(folder / kSpecialTokens)};
+                         text::read_settings(folder / kTokenizerConfig), text::read_settings(folder / kSpecialTokens)};
   loaded.tokenizer.set_padding(std::nullopt);
   loaded.tokenizer.set_truncation(std::nullopt);
   return loaded;

@@ -23,13 +23,15 @@ namespace fs = std::filesystem;
 
 // The tokens that a model from scratch which writes about a source needs to know, where its architecture does not say.
 void add_special_ids(Json& architecture, const text::SpecialTokens& special) {
-  for (const char* role : {"bos_token", "eos_token", "pad_token"}) {
-    const std::string field = std::string(role) + "_id";
-    if (const auto id = special.id(role); id && !architecture.contains(field)) architecture[field] = *id;
-  }
-  if (const auto end = special.id("eos_token"); end && !architecture.contains("decoder_start_token_id")) {
-    architecture["decoder_start_token_id"] = *end;
-  }
+  const auto add = [&](const char* field, std::initializer_list<const char*> roles) {
+    for (const char* role : roles) {
+      if (const auto id = special.id(role); id && !architecture.contains(field)) architecture[field] = *id;
+    }
+  };
+  add("bos_token_id", {"bos_token", "cls_token"});
+  add("pad_token_id", {"pad_token"});
+  add("eos_token_id", {"eos_token", "sep_token"});
+  add("decoder_start_token_id", {"eos_token", "sep_token"});
 }
 
 ModelConfig starting_config(const TrainConfig& config, const text::Tokenizer& tokenizer,
