@@ -73,7 +73,9 @@ void expect_full_passes_agree(const Model& model, const GenerateRequest& request
   const NoGrad no_grad;
   Ids ids = request.prompt;
   for (const TokenId id : found.ids()) ids.push_back(id);
-  const auto packed = [](const Ids& list) { return Packed(Tensor::from(list, {std::ssize(list)}), {std::ssize(list)}); };
+  const auto packed = [](const Ids& list) {
+    return Packed(Tensor::from(list, {std::ssize(list)}), {std::ssize(list)});
+  };
   const Tensor logits =
       model.forward({.ids = packed(ids), .source = packed(request.source)}, Context()).logits.detached_contiguous();
   const std::int64_t vocabulary = logits.size(1);

@@ -289,9 +289,8 @@ TEST(Seq2Seq, BadInputIsRefused) {
   };
   EXPECT_NE(decode({.ids = ids_of({1}, 1)}).find("0 have joined"), std::string::npos);
   EXPECT_NE(decode(inputs_of({1}, {1})).find("have joined with theirs"), std::string::npos);
-  Model decoder(parse_model_config({{"model_type", "gpt2"}, {"vocab_size", 47}, {"n_embd", 8}, {"n_head", 2},
-                                    {"n_layer", 1}},
-                                   "config.json"));
+  Model decoder(parse_model_config(
+      {{"model_type", "gpt2"}, {"vocab_size", 47}, {"n_embd", 8}, {"n_head", 2}, {"n_layer", 1}}, "config.json"));
   error_of(ErrorKind::invalid_argument, [&] { decoder.forward(inputs_of({2}, {2}), Context()); });
 }
 
@@ -316,12 +315,12 @@ TEST(Seq2Seq, SizesThatFilesContradictAreNamed) {
   const TempFolder folder;
   save_model(model_of(small_seq2seq("mbart")), folder.path());
   for (const auto& [field, value] : std::vector<std::pair<std::string, int>>{{"vocab_size", 60},
-                                                                            {"d_model", 64},
-                                                                            {"encoder_layers", 9000},
-                                                                            {"decoder_layers", 4},
-                                                                            {"encoder_ffn_dim", 8},
-                                                                            {"decoder_ffn_dim", 8},
-                                                                            {"max_position_embeddings", 199}}) {
+                                                                             {"d_model", 64},
+                                                                             {"encoder_layers", 9000},
+                                                                             {"decoder_layers", 4},
+                                                                             {"encoder_ffn_dim", 8},
+                                                                             {"decoder_ffn_dim", 8},
+                                                                             {"max_position_embeddings", 199}}) {
     Json config = small_seq2seq("mbart", {{"architectures", {"MBartForConditionalGeneration"}}});
     config[field] = value;
     folder.write("config.json", config.dump());

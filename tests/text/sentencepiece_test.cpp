@@ -86,6 +86,14 @@ TEST(SentencePiece, FamiliesAddTheirSpecialTokens) {
   EXPECT_EQ(t5.encode("ab").ids, (std::vector<std::int32_t>{8, 2}));
   EXPECT_EQ(t5.token_to_id("<extra_id_0>"), 11);
   EXPECT_EQ(t5.token_to_id("<extra_id_1>"), 10);
+  // Ids that a folder lists count, also where the pieces have others.
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 1, "added_tokens_decoder": {
+      "0": {"content": "<pad>", "special": true}, "1": {"content": "</s>", "special": true},
+      "2": {"content": "<unk>", "special": true}, "900": {"content": "<extra_id_0>", "special": true}}})");
+  const Tokenizer listed = load_tokenizer(folder.path());
+  EXPECT_EQ(listed.encode("ab<extra_id_0>").ids, (std::vector<std::int32_t>{8, 900, 1}));
+  EXPECT_EQ(listed.decode(std::vector<std::int32_t>{0, 8, 900, 1}), "ab");
+  EXPECT_EQ(listed.vocabulary_size(), 901);
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
   const Tokenizer xlm = load_tokenizer(folder.path());
   EXPECT_EQ(xlm.encode("ab", "b").ids, (std::vector<std::int32_t>{0, 9, 2, 2, 4, 6, 2}));

@@ -33,8 +33,8 @@ inline std::string piece(const std::string& text, float score, text::PieceType t
 
 inline std::string small_model(std::uint64_t kind) {
   return piece("<unk>", 0, text::PieceType::kUnknown) + piece("<s>", 0, text::PieceType::kControl) +
-         piece("</s>", 0, text::PieceType::kControl) + piece("▁", -3) + piece("a", -4) + piece("b", -5) + piece("ab", -1) +
-         piece("▁a", -0.5f) + piece("▁ab", -2) + piece("<user>", 0, text::PieceType::kUserDefined) +
+         piece("</s>", 0, text::PieceType::kControl) + piece("▁", -3) + piece("a", -4) + piece("b", -5) +
+         piece("ab", -1) + piece("▁a", -0.5f) + piece("▁ab", -2) + piece("<user>", 0, text::PieceType::kUserDefined) +
          bytes_field(2, integer_field(3, kind) + integer_field(4, 8000) + integer_field(40, 0)) +
          bytes_field(3, bytes_field(1, "identity"));
 }

@@ -127,8 +127,10 @@ TEST(TranslationTokenizer, VocabulariesOfCharacters) {
 
 TEST(TranslationTokenizer, MissingFilesAreNamed) {
   const TempFolder folder;
-  for (const auto& [type, file] : {std::pair("marian", "source.spm"), {"m2m_100", "sentencepiece.bpe.model"},
-                                   {"mbart", "sentencepiece.bpe.model"}, {"pegasus", "spiece.model"}}) {
+  for (const auto& [type, file] : {std::pair("marian", "source.spm"),
+                                   {"m2m_100", "sentencepiece.bpe.model"},
+                                   {"mbart", "sentencepiece.bpe.model"},
+                                   {"pegasus", "spiece.model"}}) {
     folder.write("config.json", std::string("{\"model_type\": \"") + type + "\"}");
     const std::string message = error_of(ErrorKind::not_found, [&] { load_tokenizer(folder.path()); });
     EXPECT_NE(message.find(file), std::string::npos) << message;

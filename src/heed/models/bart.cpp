@@ -36,11 +36,26 @@ Seq2SeqConfig read_bart_fields(ConfigReader& reader, NormPlace norm_place, const
   config.initializer_range = reader.positive("init_std", 0.02);
   // The encoder's layers again; layers left out in training, which heed does not do; and what converters wrote of a
   // family's shape, which HuggingFace takes from the model_type too.
-  reader.harmless({"num_hidden_layers", "encoder_layerdrop", "decoder_layerdrop", "classif_dropout",
-                   "classifier_dropout", "add_bias_logits", "add_final_layer_norm", "do_blenderbot_90_layernorm",
-                   "extra_layer_norm", "extra_pos_embeddings", "force_bos_token_to_be_generated", "layernorm_variant",
-                   "normalize_before", "normalize_embedding", "kobart_version", "replacing_rate", "save_step",
-                   "static_position_embeddings", "student_decoder_layers", "student_encoder_layers"});
+  reader.harmless({"num_hidden_layers",
+                   "encoder_layerdrop",
+                   "decoder_layerdrop",
+                   "classif_dropout",
+                   "classifier_dropout",
+                   "add_bias_logits",
+                   "add_final_layer_norm",
+                   "do_blenderbot_90_layernorm",
+                   "extra_layer_norm",
+                   "extra_pos_embeddings",
+                   "force_bos_token_to_be_generated",
+                   "layernorm_variant",
+                   "normalize_before",
+                   "normalize_embedding",
+                   "kobart_version",
+                   "replacing_rate",
+                   "save_step",
+                   "static_position_embeddings",
+                   "student_decoder_layers",
+                   "student_encoder_layers"});
   return config;
 }
 
@@ -69,14 +84,15 @@ std::vector<PublishedName> bart_names(bool with_positions) {
 
 void add_bart_classifier(ConfigReader& reader, ModelConfig& config) {
   config.decoder_start = reader.size("decoder_start_token_id", 2, 0, config.info.vocab_size - 1);
-  config.heads.push_back({.kind = HeadKind::sequence_classification,
-                          .input = HeadConfig::Input::last_token,
-                          .reads_itself = true,
-                          .dense_size = config.info.hidden_size,
-                          .activation = Activation::tanh,
-                          .dropout = reader.probability("classifier_dropout", 0),
-                          .dropout_before_dense = true,
-                          .names = {{"dense", "classification_head.dense"}, {"output", "classification_head.out_proj"}}});
+  config.heads.push_back(
+      {.kind = HeadKind::sequence_classification,
+       .input = HeadConfig::Input::last_token,
+       .reads_itself = true,
+       .dense_size = config.info.hidden_size,
+       .activation = Activation::tanh,
+       .dropout = reader.probability("classifier_dropout", 0),
+       .dropout_before_dense = true,
+       .names = {{"dense", "classification_head.dense"}, {"output", "classification_head.out_proj"}}});
 }
 
 namespace {

@@ -1,4 +1,5 @@
-// What BART's config.json and tensors have in common with those of mBART, Marian, Pegasus, M2M-100 and Blenderbot Small.
+// What BART's config.json and tensors have in common with those of mBART, Marian, Pegasus, M2M-100 and Blenderbot
+// Small.
 #pragma once
 
 #include "heed/models/seq2seq.h"

@@ -5,8 +5,9 @@ namespace heed {
 namespace {
 
 void read_blenderbot_small(ConfigReader& reader, ModelConfig& config) {
-  Seq2SeqConfig small = read_bart_fields(reader, NormPlace::post,
-                                         {.hidden_size = 512, .layers = 8, .intermediate_size = 2048, .max_tokens = 512, .padding_id = 0});
+  Seq2SeqConfig small = read_bart_fields(
+      reader, NormPlace::post,
+      {.hidden_size = 512, .layers = 8, .intermediate_size = 2048, .max_tokens = 512, .padding_id = 0});
   small.positions = Seq2SeqConfig::Positions::trained;
   small.embedding_norm = true;
   small.decoder_norm_first = true;

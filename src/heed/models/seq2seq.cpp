@@ -31,8 +31,8 @@ Tensor wave_table(const Seq2SeqConfig& config) {
     const float frequency = std::exp(static_cast<float>(i) * -step);
     const double divisor = std::pow(10000.0, 2 * static_cast<double>(i) / static_cast<double>(width));
     for (std::int64_t p = 0; p < config.position_rows; ++p) {
-      const double angle = fairseq ? static_cast<double>(static_cast<float>(p) * frequency)
-                                   : static_cast<double>(p) / divisor;
+      const double angle =
+          fairseq ? static_cast<double>(static_cast<float>(p) * frequency) : static_cast<double>(p) / divisor;
       out[p * width + column] = static_cast<float>(is_sine ? std::sin(angle) : std::cos(angle));
     }
   }

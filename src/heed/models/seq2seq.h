@@ -1,5 +1,5 @@
-// The Transformer that BART, Marian, T5 and their relatives have in common: an encoder reads a source, a decoder attends
-// to what it made of it. Families differ by the fields here, and by the names of their tensors.
+// The Transformer that BART, Marian, T5 and their relatives have in common: an encoder reads a source, a decoder
+// attends to what it made of it. Families differ by the fields here, and by the names of their tensors.
 #pragma once
 
 #include <optional>
@@ -80,8 +80,8 @@ class Seq2SeqBackbone : public Backbone, public Encodes, public Decodes, public 
 };
 
 // Fills in a model that is made of `seq2seq`, with the head that writes. `names` are those of "encoder. ...",
-// "decoder. ...", with "layer.#.feed_forward.down" in each; tables of words are added. `fields` are what config.json calls
-// its sizes.
+// "decoder. ...", with "layer.#.feed_forward.down" in each; tables of words are added. `fields` are what config.json
+// calls its sizes.
 struct Seq2SeqSizeFields {
   std::string hidden_size = "d_model", encoder_layers = "encoder_layers", decoder_layers = "decoder_layers",
               encoder_intermediate_size = "encoder_ffn_dim", decoder_intermediate_size = "decoder_ffn_dim",

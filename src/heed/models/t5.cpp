@@ -38,16 +38,15 @@ void read_feed_forward(ConfigReader& reader, FeedForwardConfig& feed_forward, co
   constexpr std::string_view kGated = "gated-";
   feed_forward.gated = name.starts_with(kGated);
   feed_forward.bias = false;
-  feed_forward.activation =
-      reader.choice<Activation>("feed_forward_proj", fallback,
-                                {{"relu", Activation::relu},
-                                 {"gelu", Activation::gelu},
-                                 {"gelu_new", Activation::gelu_tanh},
-                                 {"silu", Activation::silu},
-                                 {"gated-gelu", Activation::gelu_tanh},  // by HuggingFace's rule
-                                 {"gated-gelu_new", Activation::gelu_tanh},
-                                 {"gated-relu", Activation::relu},
-                                 {"gated-silu", Activation::silu}});
+  feed_forward.activation = reader.choice<Activation>("feed_forward_proj", fallback,
+                                                      {{"relu", Activation::relu},
+                                                       {"gelu", Activation::gelu},
+                                                       {"gelu_new", Activation::gelu_tanh},
+                                                       {"silu", Activation::silu},
+                                                       {"gated-gelu", Activation::gelu_tanh},  // by HuggingFace's rule
+                                                       {"gated-gelu_new", Activation::gelu_tanh},
+                                                       {"gated-relu", Activation::relu},
+                                                       {"gated-silu", Activation::silu}});
 }
 
 // What the three differ by, where config.json does not say.

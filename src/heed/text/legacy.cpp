@@ -1,6 +1,7 @@
 #include "heed/text/legacy.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "heed/base/file.h"
@@ -80,6 +81,7 @@ class Converter : private LegacyFiles {
       use_sentencepiece_pipeline(tokenizer, model);
       if (kind == "Albert") tokenizer["normalizer"] = albert_normalizer(model);
       add_tokens(tokenizer, sentencepiece_specials(kind, model), file);
+      if (kind == "T5") use_listed_ids(tokenizer, model);
       const auto id_of = ids_of(tokenizer, file);
       if (kind == "T5")
         tokenizer["post_processor"] = template_processing("$A:0 </s>:0", "$A:0 </s>:0 $B:0 </s>:0", id_of);
@@ -161,6 +163,38 @@ class Converter : private LegacyFiles {
                                    {"trim_offsets", true},
                                    {"add_prefix_space", prefix_space}};
     return tokenizer;
+  }
+
+  // The ids of added tokens are taken as they are listed, also where the pieces have others. Then these lose theirs.
+  static void use_listed_ids(Json& tokenizer, const SentencePieceModel& model) {
+    const Json& added = tokenizer["added_tokens"];
+    auto next = std::ssize(model.pieces);
+    std::map<std::int64_t, std::string> listed;
+    bool differs = false;
+    for (const Json& token : added) {
+      const auto id = token["id"].get<std::int64_t>();
+      listed[id] = token["content"];
+      if (id >= 0 && id < std::ssize(model.pieces)) {
+        differs |= model.pieces[static_cast<std::size_t>(id)].piece != listed[id];
+      } else {
+        differs |= id != next++;
+      }
+    }
+    if (!differs) return;
+    Json vocab = Json::object(), ids = Json::array();
+    for (std::int64_t i = 0; i < std::ssize(model.pieces); ++i) {
+      ids.push_back(i);
+      if (!listed.contains(i)) vocab[model.pieces[static_cast<std::size_t>(i)].piece] = i;
+    }
+    for (const auto& [id, content] : listed) vocab[content] = id;
+    const std::string unknown = listed.contains(model.unk_id)
+                                    ? listed[model.unk_id]
+                                    : model.pieces[static_cast<std::size_t>(model.unk_id)].piece;
+    tokenizer["model"] = {{"type", "Renumbered"},
+                          {"unk_token", unknown},
+                          {"pieces", std::move(tokenizer["model"])},
+                          {"ids", std::move(ids)},
+                          {"vocab", std::move(vocab)}};
   }
 
   // "7," is "7" and "," rather than a piece of its own. Symbols that its authors defined, ( ) " - . and the like, need

@@ -43,7 +43,8 @@ Json LegacyFiles::json_file(const char* name) const {
 std::string LegacyFiles::family() const {
   auto name = setting<std::string>("tokenizer_class", "");
   if (name.empty()) {
-    name = json_optional<std::string>(json_file("config.json"), "tokenizer_class", "", (directory_ / "config.json").string());
+    name = json_optional<std::string>(json_file("config.json"), "tokenizer_class", "",
+                                      (directory_ / "config.json").string());
   }
   for (const std::string_view ending : {"Fast", "Tokenizer"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
@@ -94,7 +95,8 @@ SpecialToken LegacyFiles::special(const std::string& role, const std::string& fa
   return {fallback};
 }
 
-void LegacyFiles::add_tokens(Json& tokenizer, const std::vector<SpecialToken>& specials, const std::string& file) const {
+void LegacyFiles::add_tokens(Json& tokenizer, const std::vector<SpecialToken>& specials,
+                             const std::string& file) const {
   std::map<std::int32_t, Json> added;
   const Json& vocab = tokenizer["model"]["vocab"];
   std::int32_t next = 0;
@@ -113,6 +115,7 @@ void LegacyFiles::add_tokens(Json& tokenizer, const std::vector<SpecialToken>& s
     for (const char* key : {"single_word", "lstrip", "rstrip", "normalized", "special"}) {
       token[key] = json_optional(item.value(), key, token[key].get<bool>(), context);
     }
+    std::erase_if(added, [&](const auto& entry) { return entry.second["content"] == token["content"]; });
     added[id] = std::move(token);
   }
   const std::string path = (directory_ / "added_tokens.json").string();

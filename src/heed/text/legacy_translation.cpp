@@ -20,11 +20,13 @@ constexpr std::string_view kMBartLanguages =
     "ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM ne_NP nl_XX "
     "ro_RO ru_RU si_LK tr_TR vi_VN zh_CN";
 constexpr std::string_view kMBart50Languages =
-    " af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN "
+    " af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE "
+    "ta_IN "
     "te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI";
 constexpr std::string_view kM2MLanguages =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu hy "
-    "id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd "
+    "id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru "
+    "sd "
     "si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr std::string_view kWmt21Languages = "en ha is ja cs ru zh de";
 
@@ -65,7 +67,8 @@ class TranslationFiles {
     Json list = files_.json_file(vocab_name);
     const Vocabulary vocabulary = Vocabulary::from_json(list, path(vocab_name));
     Json ids = Json::array();
-    for (const SentencePieceModel::Entry& entry : model.pieces) ids.push_back(vocabulary.find(entry.piece).value_or(-1));
+    for (const SentencePieceModel::Entry& entry : model.pieces)
+      ids.push_back(vocabulary.find(entry.piece).value_or(-1));
     Json tokenizer = bare_tokenizer({{"type", "Renumbered"},
                                      {"unk_token", files_.special("unk_token", "<unk>").content},
                                      {"pieces", sentencepiece_model_json(model)},
@@ -143,8 +146,8 @@ class TranslationFiles {
   // NLLB's 202, of which special_tokens_map.json has the list.
   std::vector<std::string> listed_languages() const {
     const Json map = files_.json_file("special_tokens_map.json");
-    const auto list = json_optional(map, "additional_special_tokens", std::vector<std::string>(),
-                                    path("special_tokens_map.json"));
+    const auto list =
+        json_optional(map, "additional_special_tokens", std::vector<std::string>(), path("special_tokens_map.json"));
     HEED_CHECK_AS(bad_format, !list.empty(), path("special_tokens_map.json"),
                   ": has no additional_special_tokens, expected the languages of NLLB");
     return list;
@@ -270,7 +273,7 @@ class TranslationFiles {
 }  // namespace
 
 bool is_translation_tokenizer(const LegacyFiles& files) {
-  static const std::set<std::string> kFamilies = {"Marian", "M2M100",  "MBart",           "MBart50",
+  static const std::set<std::string> kFamilies = {"Marian", "M2M100",  "MBart",          "MBart50",
                                                   "Nllb",   "Pegasus", "BlenderbotSmall"};
   return kFamilies.contains(files.family()) || TranslationFiles(files, Side::source).has_spelling();
 }

@@ -108,7 +108,7 @@ bool copy_older_files(const text::Tokenizer& tokenizer, const fs::path& from, co
   if (from.empty() || fs::exists(from / "tokenizer.json")) return false;
   if (tokenizer.to_json().at("model").at("type") != "Renumbered" && !text::load_target_tokenizer(from)) return false;
   for (const char* name : {"source.spm", "target.spm", "vocab.json", "target_vocab.json", "sentencepiece.bpe.model",
-                           "merges.txt", "added_tokens.json"}) {
+                           "spiece.model", "merges.txt", "added_tokens.json"}) {
     if (fs::exists(from / name)) replace_file(folder / name, read_file(from / name, kMostBytes));
   }
   return true;
