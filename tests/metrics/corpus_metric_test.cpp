@@ -14,6 +14,7 @@
 #include "heed/metrics/significance.h"
 #include "heed/metrics/ter.h"
 #include "support/error_of.h"
+#include "support/shared_data.h"
 
 namespace heed {
 namespace {
@@ -65,6 +66,18 @@ TEST(CorpusMetric, OptionsThatDoNotFitAreRefused) {
   test::error_of(ErrorKind::invalid_argument, [] { Bleu({.smooth_method = "exp", .smooth_value = 1}); });
   test::error_of(ErrorKind::not_found,
                  [] { Bleu({.tokenize = "flores200", .sentencepiece_model = "/nowhere.model"}); });
+}
+
+// Pieces of any model do for that; those of flores200 are not among the shared data.
+TEST(CorpusMetric, SentencePieceCutsTexts) {
+  const auto model = test::shared_data("weights/tiny-t5/spiece.model");
+  if (!std::filesystem::exists(model)) GTEST_SKIP() << model << " is not there";
+  const Bleu bleu({.tokenize = "flores200", .sentencepiece_model = model.string()});
+  EXPECT_NEAR(bleu.score(corpus_numbers(bleu, {"the quick brown fox"}, {{"the quick brown fox"}}).sums()), 100, 1e-9);
+  // Characters that the model does not know are themselves.
+  const auto tokenize = bleu_tokenizer("flores200", model.string());
+  EXPECT_EQ(tokenize("  the 囧  the "), "▁the ▁ 囧 ▁the");
+  EXPECT_EQ(signature_of(bleu, 1, {}), "nrefs:1|case:mixed|eff:no|tok:flores200|smooth:exp|version:2.6.0");
 }
 
 // Worked out by hand: "c d" goes to the front in one shift.

@@ -173,7 +173,7 @@ double Chrf::score(std::span<const double> sums) const {
     recalls += recall;
     ++orders;
   }
-  if (options_.eps_smoothing) return 100 * smoothed / static_cast<double>(sums.size() / kPerOrder);
+  if (options_.eps_smoothing) return 100 * smoothed / static_cast<double>(options_.char_order + options_.word_order);
   if (orders == 0 || precisions + recalls == 0) return 0;
   return 100 * f_score(precisions / orders, recalls / orders);
 }

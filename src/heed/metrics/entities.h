@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "heed/metrics/report.h"
@@ -26,7 +27,10 @@ bool spell_entities(const std::vector<std::string>& labels);
 struct TaggedEntity {
   std::string type;  // "_" where a tag is a prefix alone
   std::size_t begin = 0, end = 0;
-  auto operator<=>(const TaggedEntity&) const = default;
+  bool operator==(const TaggedEntity&) const = default;
+  bool operator<(const TaggedEntity& other) const {
+    return std::tie(type, begin, end) < std::tie(other.type, other.begin, other.end);
+  }
 };
 
 struct EntityOptions {

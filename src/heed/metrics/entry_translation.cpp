@@ -81,7 +81,7 @@ struct System {
 
 std::string score_text(const System& system, int digits) {
   std::string text = fixed(system.score, digits);
-  if (const auto& range = system.confidence) {
+  if (const auto& range = system.confidence; range && range->mean > 0) {
     text += " (μ = " + fixed(range->mean, digits) + " ± " + fixed(range->half, digits) + ")";
   }
   return text;
