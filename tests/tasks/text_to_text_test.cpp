@@ -12,6 +12,7 @@
 #include "heed/tasks/run_task.h"
 #include "heed/tasks/translate.h"
 #include "heed/tensor/autograd.h"
+#include "heed/train/evaluation_run.h"
 #include "heed/train/trainer.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
@@ -226,6 +227,47 @@ TEST_F(TextToTextTest, LearnsToTranslate) {
   EXPECT_EQ(translate(model, {"der fuchs rennt"}, R"({"num_beams": 3})")[0][0].text, "the fox runs");
   const Json written = parse_json(read_file(output + "/generation_config.json", 1 << 20), "generation_config.json");
   EXPECT_EQ(written.at("decoder_start_token_id"), model.tokenizer().token_to_id("</s>").value());
+}
+
+// A vocabulary of letters for each side: both are kept, and the folder is scored as training scored it.
+TEST_F(TextToTextTest, AModelWithTwoVocabulariesIsTunedAndSaved) {
+  const std::string start = (folder_.path() / "start").string(), output = (folder_.path() / "run").string();
+  Json fields = test::small_marian(16, 32);
+  fields.update({{"vocab_size", 8},
+                 {"decoder_vocab_size", 7},
+                 {"share_encoder_decoder_embeddings", false},
+                 {"tie_word_embeddings", false},
+                 {"pad_token_id", 0},
+                 {"eos_token_id", 1},
+                 {"decoder_start_token_id", 0},
+                 {"num_beams", 2},
+                 {"architectures", {"MarianMTModel"}}});
+  Model model(parse_model_config(fields, "config.json"), HeadKind::seq2seq_lm);
+  initialize(model, 1);
+  save_model(model, start);
+  folder_.write("start/vocab.json", R"({"source": {"<pad>": 0, "</s>": 1, "<unk>": 2, "x": 3, "y": 4, "z": 5},
+                                        "target": {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3, "b": 4, "c": 5}})");
+  std::string rows = "text\ttext_pair\n";
+  for (int i = 0; i < 30; ++i) rows += i % 2 ? "xyz\tabc\n" : "zy\tcb\n";
+  const std::string data = folder_.write("rows.tsv", rows).string();
+  const Json config = {{"task", "translate"},
+                       {"output", output},
+                       {"model", {{"from", start}}},
+                       {"data", {{"train", data}, {"dev", data}}},
+                       {"max_steps", 60},
+                       {"batch", {{"tokens", 100}}},
+                       {"optimizer", {{"learning_rate", 1e-2}}}};
+  TrainEvents nobody;
+  Trainer(parse_train_config(config.dump(), "test.json"), nobody).run();
+  const LoadedModel tuned = load(output);
+  EXPECT_EQ(translate(tuned, {"xyz"})[0][0].text, "abc");
+  const Json results = parse_json(read_file(output + "/results.json", 1 << 20), "results.json");
+  EvaluationRun evaluation(tuned, translate_task(), Json::object(), {{.file = data}});
+  for (const auto& [name, value] : evaluation.evaluate().metrics) {
+    EXPECT_EQ(results.at("dev").at(name).get<double>(), value) << name;
+  }
+  const Json written = parse_json(read_file(output + "/generation_config.json", 1 << 20), "generation_config.json");
+  EXPECT_EQ(written.at("num_beams"), 2);
 }
 
 }  // namespace
