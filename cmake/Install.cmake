@@ -23,13 +23,13 @@ set(HEED_PUBLIC_HEADERS
   engine/load.h
   io/safetensors.h
   kernels/score_rule.h
-  nn/attention.h nn/attention_record.h nn/block.h nn/context.h nn/encoder_decoder.h nn/feed_forward.h nn/initializer.h
+  nn/attention.h nn/attention_record.h nn/block.h nn/context.h nn/feed_forward.h nn/initializer.h
   nn/layers.h nn/module.h nn/non_local.h nn/recurrent.h nn/segment_memory.h nn/stack.h nn/tap.h
   ops/activation.h ops/dropout.h ops/elementwise.h ops/gather.h ops/linear.h ops/loss.h ops/matmul.h ops/normalize.h
   ops/recurrent.h ops/reduce.h ops/shape_ops.h ops/weight.h
   tasks/answer.h tasks/classify.h tasks/embed.h tasks/entities.h tasks/fill_mask.h
   tasks/generate.h tasks/lm.h tasks/loaded_model.h tasks/rerank.h
-  tasks/similarity.h tasks/summarize.h tasks/tag.h tasks/zero_shot.h
+  tasks/similarity.h tasks/summarize.h tasks/tag.h tasks/translate.h tasks/zero_shot.h
   tensor/autograd.h tensor/dtype.h tensor/packed.h tensor/shape.h tensor/storage.h tensor/tensor.h tensor/tensor_map.h
   train/optimizer.h train/schedule.h train/train.h)
 foreach(header ${HEED_PUBLIC_HEADERS})

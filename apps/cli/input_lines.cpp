@@ -54,7 +54,7 @@ class StreamLines : public Lines {
 class LineRows : public InputRows {
  public:
   LineRows(std::unique_ptr<Lines> lines, const InputFormat& format)
-      : lines_(std::move(lines)), format_(format.name), fields_(format.fields) {}
+      : lines_(std::move(lines)), format_(format.name), fields_(format.fields), keeps_blank_(format.keeps_blank) {}
 
   bool next(InputLine& row) override {
     std::string line;
@@ -62,9 +62,13 @@ class LineRows : public InputRows {
       if (!lines_->next(line)) return false;
       ++number_;
       if (!detail::is_blank(line)) break;
+      if (keeps_blank_ && format_ != "jsonl") {
+        row = {.where = where()};
+        return true;
+      }
       ++blank_;
     }
-    const std::string where = lines_->name() + ":" + std::to_string(number_);
+    const std::string where = this->where();
     HEED_CHECK_AS(bad_format, line.size() <= detail::kMostRowBytes, where, ": a row of ", line.size(),
                   " bytes, expected at most ", detail::kMostRowBytes);
     const auto invalid = utf8_find_invalid(line);
@@ -83,6 +87,8 @@ class LineRows : public InputRows {
   std::size_t blank_lines() const override { return blank_; }
 
  private:
+  std::string where() const { return lines_->name() + ":" + std::to_string(number_); }
+
   // By the first line that is not blank.
   void guess(const std::string& line, const std::string& where) {
     constexpr const char* kBlanks = " \t\r";
@@ -137,7 +143,7 @@ class LineRows : public InputRows {
   std::unique_ptr<Lines> lines_;
   std::string format_;
   std::vector<InputField> fields_;
-  bool guessed_ = false;
+  bool keeps_blank_, guessed_ = false;
   std::size_t number_ = 0, blank_ = 0;
 };
 

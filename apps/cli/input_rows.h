@@ -1,5 +1,6 @@
 // Texts to be answered, from files and from standard input, row by row: plain lines, JSON lines, CSV or TSV. A byte
-// order mark is skipped, lines may end in CR LF, .gz is unpacked, and blank lines are passed over and counted.
+// order mark is skipped, lines may end in CR LF, .gz is unpacked, and blank lines are passed over and counted, unless
+// they are to stay.
 #pragma once
 
 #include <memory>
@@ -27,6 +28,7 @@ struct InputFormat {
   char separator = 0;  // of the columns of tables; 0: a comma, a tab
   bool header = true;  // of tables; without one the columns are called 0, 1 ...
   std::vector<InputField> fields{};
+  bool keeps_blank = false;  // blank lines of plain texts are rows
 };
 
 // A text of the command line, or a row of a file.

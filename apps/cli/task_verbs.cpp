@@ -187,10 +187,11 @@ void write_texts(const Task& task, const TaskRun& task_run, const LoadedModel& m
                  const std::vector<InputLine>& given) {
   AnswerFile out("");
   std::size_t unfinished = 0;
-  run_texts(options, given, [&](const std::vector<InputLine>& lines, const StopToken& stop, CutRows&) {
+  run_texts(options, given, [&](const std::vector<InputLine>& lines, const StopToken& stop, CutRows& cut) {
     AnswerWriter answers(out, lines.size());
     static_cast<void>(task_run.run(model, rows_of(task, lines, options.beside),
                                    {.stop = stop,
+                                    .cut = &cut,
                                     .unfinished = &unfinished,
                                     .on_text = [&](const TextPiece& piece) { answers.add(piece); },
                                     .on_done = [&](std::size_t row) { answers.finish(row); }}));
@@ -222,6 +223,7 @@ void add_task_verb(CLI::App& app, const Task& task, int& result) {
   CLI::App* verb = app.add_subcommand(task.verb, task.summary);
   const auto options = std::make_shared<Options>();
   options->input.fields = input_fields(task);
+  options->input.keeps_blank = task.keeps_blank_lines;
   add_text_options(*verb, *options, task.request.back().help, lines_help(task));
   for (std::size_t i = 0; i + 1 < task.request.size(); ++i) {
     const RequestField& field = task.request[i];

@@ -103,7 +103,11 @@ class TextRun {
 }  // namespace
 
 InputFormat InputOptions::input_format() const {
-  return {.name = format, .separator = table.separator_character(), .header = !table.no_header, .fields = fields};
+  return {.name = format,
+          .separator = table.separator_character(),
+          .header = !table.no_header,
+          .fields = fields,
+          .keeps_blank = keeps_blank};
 }
 
 void add_input_options(CLI::App& verb, InputOptions& options, const std::string& lines) {

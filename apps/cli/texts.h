@@ -22,6 +22,7 @@ struct InputOptions {
   std::string format{};
   TableOptions table{};
   std::vector<InputField> fields{};  // of what the verb asks
+  bool keeps_blank = false;          // lines that are blank are answered too
 
   InputFormat input_format() const;
 };

@@ -24,6 +24,7 @@
 #include "heed/tasks/similarity.h"
 #include "heed/tasks/summarize.h"
 #include "heed/tasks/tag.h"
+#include "heed/tasks/translate.h"
 #include "heed/tasks/zero_shot.h"
 #include "heed/train/train.h"
 #include "heed/version.h"

@@ -44,6 +44,53 @@ TEST(Readers, LinesHaveTextOrLabelAndText) {
   EXPECT_EQ(more[2].labels, (Strings{"a", "b"}));
 }
 
+TEST(Readers, LinesOfTwoFilesArePairs) {
+  const TempFolder folder;
+  const DataSource source{.file = folder.write("a.de", "eins\r\n\nzwei drei\nvier"),
+                          .format = "lines",
+                          .needs = {RowField::text, RowField::pair},
+                          .columns = {.text = "de", .pair = "en"}};
+  folder.write("a.en", "\xEF\xBB\xBFone\n \ntwo three\nfour\n");
+  const auto reader = open_reader(source);
+  const auto rows = read_all(*reader);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].text + "|" + *rows[0].pair, "eins|one");
+  EXPECT_EQ(rows[1].text + "|" + *rows[1].pair, "zwei drei|two three");
+  EXPECT_EQ(rows[1].place(), source.file.string() + ":3");
+  EXPECT_EQ(reader->position(), reader->end());
+  reader->seek(2);
+  Row row;
+  ASSERT_TRUE(reader->next(row));
+  EXPECT_EQ(row.text, "zwei drei");
+
+  folder.write("a.en", "one\n \n\nfour\n");
+  const std::string blank = error_of(ErrorKind::bad_format, [&] { read_all(source); });
+  EXPECT_NE(blank.find("a.en:3: is blank, and " + source.file.string() + ":3 is not"), std::string::npos) << blank;
+  folder.write("a.en", "one\n");
+  const std::string lengths = error_of(ErrorKind::bad_format, [&] { open_reader(source); });
+  EXPECT_NE(lengths.find("a.de has 4 lines and "), std::string::npos) << lengths;
+  EXPECT_NE(lengths.find("a.en has 1,"), std::string::npos) << lengths;
+  DataSource other = source;
+  other.columns.text = "fr";
+  EXPECT_NE(error_of(ErrorKind::invalid_argument, [&] { open_reader(other); }).find("does not end with .fr"),
+            std::string::npos);
+  other.columns = {};
+  error_of(ErrorKind::invalid_argument, [&] { open_reader(other); });
+}
+
+TEST(Readers, JsonLinesOfTranslations) {
+  const TempFolder folder;
+  const DataSource source{.file = folder.write("a.jsonl", R"({"id": 3, "translation": {"de": "eins", "en": "one"}})"
+                                                          "\n"
+                                                          R"({"de": "zwei", "en": "two"})"),
+                          .needs = {RowField::text, RowField::pair},
+                          .columns = {.text = "de", .pair = "en"}};
+  const auto rows = read_all(source);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].text + "|" + *rows[0].pair, "eins|one");
+  EXPECT_EQ(rows[1].text + "|" + *rows[1].pair, "zwei|two");
+}
+
 TEST(Readers, CsvHasQuotesCommasAndLineEnds) {
   const TempFolder folder;
   const auto file = folder.write(

@@ -17,6 +17,7 @@ case $2 in
     summarize) head=none labels=() lines=2 ;;
     train_classifier) head=none labels=() lines=1+ ;;
     tag) head=tag labels=(B-LOC I-LOC B-PER I-PER) lines=1+ ;;
+    translate) head=translate labels=() lines=2 ;;
     zero_shot) head=classify labels=(contradiction neutral entailment) lines=2 ;;
 esac
 "$1" "$folder/model" $head "${labels[@]}"

@@ -209,7 +209,7 @@ class VerifyTransformerXl : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!test::has_torch()) GTEST_SKIP() << test::kNoTorch;
-    test::write_bare_tokenizer(folder_.path());
+    test::write_small_tokenizer(folder_.path());
     const std::string text = "the quick foxgang jumps over a lazy dog";
     Json config = test::small_transfo_xl();
     config.update({{"pre_lnorm", false},
@@ -222,7 +222,7 @@ class VerifyTransformerXl : public ::testing::Test {
         {"name", "model"}, {"config", config}, {"ids", Json::array({ids})}, {"segments", 1}, {"text", text}};
     const auto asked = folder_.write("questions.json", Json::array({question}).dump());
     ASSERT_EQ(test::run_python("models/transfo_xl_torch.py " + asked.string() + " " + folder_.path().string()), 0);
-    test::write_bare_tokenizer(folder_.path() / "model");
+    test::write_small_tokenizer(folder_.path() / "model");
   }
   fs::path dump() const { return folder_.path() / "model" / "dump.safetensors"; }
   Verification run(const fs::path& file) const {

@@ -17,10 +17,14 @@ int main(int argc, char** argv) {
     heed::test::write_random_decoder(argv[1]);
     return 0;
   }
+  if (argc == 3 && argv[2] == std::string("translate")) {
+    heed::test::write_random_translator(argv[1]);
+    return 0;
+  }
   if (argc < 3 || !heads.contains(argv[2])) {
     std::fprintf(stderr,
                  "usage: make_model FOLDER none|classify|tag|fill-mask|answer [FIELD=N] ... LABEL...\n"
-                 "       make_model FOLDER generate\n");
+                 "       make_model FOLDER generate|translate\n");
     return 2;
   }
   heed::Json fields = heed::Json::object();  // of config.json

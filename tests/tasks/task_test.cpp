@@ -312,6 +312,7 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
                             {"cutoffs", Json::array()}}}};
   Json adaptive = recurrent;
   adaptive["architecture"]["cutoffs"] = {7, 15};
+  const Json translator = {{"max_tokens", 24}, {"from", nullptr}, {"architecture", test::small_marian(16, 32)}};
   const std::vector<Case> cases = {{"classify", "labels.tsv", {{"label_smoothing", 0.1}}},
                                    {"classify", "several.tsv", {{"kind", "several"}}, ','},
                                    {"classify", "numbers.tsv", {{"kind", "number"}}},
@@ -321,6 +322,8 @@ TEST_F(TaskTest, TrainingAndEvaluationGiveTheSameNumbers) {
                                    {"lm", "lines.txt", Json::object(), 0, recurrent},
                                    {"lm", "lines.txt", Json::object(), 0, adaptive},
                                    {"answer", "questions.json", {{"null_answer", true}, {"stride", 5}}},
+                                   {"translate", "pairs.tsv", {{"label_smoothing", 0.1}}, 0, translator},
+                                   {"translate", "pairs.tsv", {{"bleu", false}}, 0, translator},
                                    {"embed", "pairs.tsv", {{"scale", 7}, {"pooling", "max"}}},
                                    {"embed", "scores.tsv", {{"score_range", 6}}}};
   std::set<std::string> seen;

@@ -1,6 +1,6 @@
 // A run that is stopped and resumed leaves what an undisturbed one leaves, byte for byte: language models of texts and
-// of conversations, and low-rank additions that are kept apart. Classifiers are in trainer_test.cpp, models with a
-// memory in tests/tasks/generate_test.cpp.
+// of conversations, translations, and low-rank additions that are kept apart. Classifiers are in trainer_test.cpp,
+// models with a memory in tests/tasks/generate_test.cpp.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -91,6 +91,18 @@ TEST_F(ResumeTest, ALanguageModel) {
   folder_.write("train.txt", text);
   Json config = language_model();
   config["data"] = {{"train", path("train.txt")}, {"dev", path("train.txt")}, {"format", "document"}};
+  expect_same(config, "model.safetensors");
+}
+
+TEST_F(ResumeTest, Translations) {
+  std::string rows = "text\ttext_pair\n";
+  for (int i = 0; i < 24; ++i) rows += "der hund " + std::to_string(i) + "\tthe dog number " + std::to_string(i) + "\n";
+  folder_.write("train.tsv", rows);
+  Json config = language_model();
+  config["task"] = "translate";
+  config["model"]["architecture"] = test::small_marian(16, 48, 0.1);
+  config["translate"] = {{"label_smoothing", 0.1}};
+  config["data"] = {{"train", path("train.tsv")}, {"dev", path("train.tsv")}};
   expect_same(config, "model.safetensors");
 }
 

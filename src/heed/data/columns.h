@@ -11,7 +11,7 @@ namespace heed {
 // name, given here; what is set must be there.
 struct Columns {
   std::string text{};      // "text", column 0 without a header; with answers "question"
-  std::string pair{};      // "text_pair"; with answers "context"
+  std::string pair{};      // "text_pair"; with answers "context". Of lines: the endings of two files' names, "de", "en"
   std::string texts{};     // "texts": a list
   std::string words{};     // "words": a list; CoNLL column 0, CoNLL-U "form"
   std::string label{};     // "label"; of words "tags", CoNLL the last column, CoNLL-U "upos"

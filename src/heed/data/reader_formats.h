@@ -15,6 +15,7 @@ namespace heed::detail {
 
 std::unique_ptr<RowReader> open_document(const DataSource& source);
 std::unique_ptr<RowReader> open_lines(const DataSource& source);
+std::unique_ptr<RowReader> open_parallel_lines(const DataSource& source);
 std::unique_ptr<RowReader> open_tsv(const DataSource& source);
 std::unique_ptr<RowReader> open_csv(const DataSource& source);
 std::unique_ptr<RowReader> open_json_lines(const DataSource& source);

@@ -104,8 +104,9 @@ class JsonLinesReader : public FileReader {
     if (const auto [value, name] = find(object, id_, where); value) row.id = label_text(*value, name, where);
     read_messages(line, object, where, row);
     if (row.messages.empty()) {
-      take(object, RowField::text, row.text, where);
-      take(object, RowField::pair, row.pair, where);
+      const Json& texts = texts_of(object, where);
+      take(texts, RowField::text, row.text, where);
+      take(texts, RowField::pair, row.pair, where);
     }
     take(object, RowField::texts, row.texts, where);
     take(object, RowField::score, row.score, where);
@@ -161,6 +162,14 @@ class JsonLinesReader : public FileReader {
   template <class T>
   void take(const Json& object, RowField field, std::optional<T>& into, const std::string& where) const {
     if (const auto [value, name] = find(object, field, where); value) into = json_as<T>(*value, name, where);
+  }
+
+  // HuggingFace's {"translation": {"de": "...", "en": "..."}}, whose columns are the languages; else the row itself.
+  const Json& texts_of(const Json& object, const std::string& where) const {
+    const Columns& columns = source_.columns;
+    if (columns.text.empty() || columns.pair.empty()) return object;
+    const Json* texts = json_find(object, "translation", where);
+    return texts && texts->is_object() && !object.contains(columns.text) ? *texts : object;
   }
 
   void read_messages(std::string_view line, const Json& object, const std::string& where, Row& row) const {

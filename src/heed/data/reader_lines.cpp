@@ -37,6 +37,7 @@ class LinesReader : public FileReader {
 }  // namespace
 
 std::unique_ptr<RowReader> open_lines(const DataSource& source) {
+  if (source.needs.contains(RowField::pair)) return open_parallel_lines(source);
   return std::make_unique<LinesReader>(source);
 }
 

@@ -29,7 +29,7 @@ const std::vector<Format>& formats() {
   const RowFields table = {text, pair, labels, score, files}, tagged = {words, labels}, asked = {text, pair, answers};
   static const std::vector<Format> all = {
       {"document", {}, {text}, {text}, detail::open_document},
-      {"lines", {".txt"}, {text, labels}, {text}, detail::open_lines},
+      {"lines", {".txt"}, {text, pair, labels}, {text}, detail::open_lines},
       {"tsv", {".tsv"}, table, {text}, detail::open_tsv},
       {"csv", {".csv"}, table, {text}, detail::open_csv},
       {"jsonl",

@@ -6,16 +6,23 @@
 namespace heed {
 
 Batch make_batch(std::vector<Sample> samples, const ModelInfo& model) {
-  std::vector<text::Encoding> sequences;
+  std::vector<text::Encoding> sequences, sources;
   std::vector<std::int64_t> remembered;
   for (const Sample& sample : samples) {
-    std::ranges::copy(sample.sequences, std::back_inserter(sequences));
+    const std::span all(sample.sequences);
+    if (sample.has_source) sources.push_back(all.front());
+    std::ranges::copy(all.subspan(sample.has_source ? 1 : 0), std::back_inserter(sequences));
     remembered.resize(sequences.size(), static_cast<std::int64_t>(sample.remembered));
   }
   Batch batch{std::move(samples), pack_encodings(sequences, model)};
+  if (!sources.empty()) batch.inputs.source = pack_encodings(sources, model).ids;
   const bool any = std::ranges::any_of(remembered, [](std::int64_t tokens) { return tokens > 0; });
   if (any) batch.inputs.remembered = std::move(remembered);
   return batch;
+}
+
+std::int64_t Batch::tokens() const {
+  return inputs.ids.offsets.tokens() + inputs.source.offsets.tokens();
 }
 
 Inputs pack_encodings(std::span<const text::Encoding> encodings, const ModelInfo& model) {

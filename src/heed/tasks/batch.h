@@ -28,12 +28,13 @@ struct Sample {
   std::size_t row_number = 0;      // windows over one text share it
   std::size_t window = 0;          // which of its row's samples this is
   std::size_t remembered = 0;      // tokens that the window begins with (BatchedRun::remembered)
+  bool has_source = false;         // the first of two sequences is the source of the other
 };
 
 struct Batch {
   std::vector<Sample> samples{};
-  Inputs inputs{};  // all sequences of all samples, end to end
-  std::int64_t tokens() const { return inputs.ids.offsets.tokens(); }
+  Inputs inputs{};  // all sequences of all samples, end to end, sources apart
+  std::int64_t tokens() const;
 };
 // Token types are packed if the model has any to tell apart.
 Batch make_batch(std::vector<Sample> samples, const ModelInfo& model);

@@ -124,7 +124,8 @@ Sample Dataset::sample(std::size_t number, std::uint64_t seed, std::int64_t epoc
                 .text = tasks_[0]->text_of(row->rows[0]),
                 .row_number = place.row,
                 .window = place.window,
-                .remembered = tasks_[0]->remembered(place.window)};
+                .remembered = tasks_[0]->remembered(place.window),
+                .has_source = tasks_[0]->reads_source()};
   const SampleDraw draw{seed, stream_id("sample", epoch, number)};
   for (std::size_t head = 0; head < tasks_.size(); ++head) {
     sample.targets.push_back(tasks_[head]->targets(row->rows[head], sample.text, sample.sequences, draw));

@@ -15,7 +15,7 @@ class HeadScores {
  public:
   HeadScores(const TrainableRun& task, std::size_t head) : task_(task), head_(head) {}
 
-  void add(const HeadBatch& part) {
+  void add(const Model& model, const HeadBatch& part, const Context& context) {
     loss_ += task_.loss(part).item();
     count_ += task_.count(part);
     std::vector<Finding*> findings;
@@ -26,6 +26,7 @@ class HeadScores {
       findings.push_back(open_.back().finding.get());
     }
     task_.find(part, findings);
+    task_.write(model, part, findings, context);
     while (open_.size() > 1) close();  // the last may go on in the next batch
   }
 
@@ -73,7 +74,7 @@ std::vector<Evaluation> evaluate(std::span<const Model* const> models, const Tas
     for (std::size_t head = 0; head < tasks.size(); ++head) {
       HeadBatch part{.batch = batch, .head = head};
       part.logits = tasks[head]->forward(*models[head], part, hidden, context);
-      heads[head].add(part);
+      heads[head].add(*models[head], part, context);
     }
     if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(plan.batches()));
   }

@@ -99,7 +99,8 @@ TaskSetup LoadedModel::setup() const {
           .sentence_embedding = folder().sentence_embedding(),
           .generation_config = folder().generation_config(),
           .folder = folder().tokenizer(),
-          .name = folder().path().string()};
+          .name = folder().path().string(),
+          .target_tokenizer = parts_->target ? &*parts_->target : nullptr};
 }
 
 std::string ask(const LoadedModel& model, std::string_view name, std::string_view request) {

@@ -14,6 +14,7 @@
 #include "heed/tasks/similarity.h"
 #include "heed/tasks/summarize.h"
 #include "heed/tasks/tag.h"
+#include "heed/tasks/translate.h"
 #include "heed/tasks/zero_shot.h"
 
 namespace heed {
@@ -22,7 +23,7 @@ namespace {
 std::vector<const Task*>& table() {
   static std::vector<const Task*> list = {&classify_task(), &tag_task(),    &mlm_task(),        &answer_task(),
                                           &embed_task(),    &rerank_task(), &similarity_task(), &zero_shot_task(),
-                                          &generate_task(), &lm_task(),     &summarize_task()};
+                                          &generate_task(), &lm_task(),     &translate_task(),  &summarize_task()};
   return list;
 }
 

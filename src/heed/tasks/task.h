@@ -33,10 +33,11 @@ struct TaskSetup {
   Json config = Json::object();       // its config.json
   HeadKind head = HeadKind::none;
   std::optional<SentenceEmbedding> sentence_embedding{};
-  Json generation_config{};               // generation_config.json, null if there is none
-  std::filesystem::path folder{};         // where its tokenizer and templates are
-  std::filesystem::path chat_template{};  // a file with another template than those; empty: none
-  std::string name{};                     // for errors: its folder
+  Json generation_config{};                           // generation_config.json, null if there is none
+  std::filesystem::path folder{};                     // where its tokenizer and templates are
+  std::filesystem::path chat_template{};              // a file with another template than those; empty: none
+  std::string name{};                                 // for errors: its folder
+  const text::Tokenizer* target_tokenizer = nullptr;  // of what it writes, if that is another one
 };
 
 // What rows are encoded for. Training may cut long texts in other places than predictions.
@@ -127,6 +128,8 @@ class BatchedRun : public TaskRun {
   // The text whose tokens are the sample's, and its sequences: a list per sample, several for windows over a long text.
   virtual std::string text_of(const Row& row) const { return row.text; }
   virtual std::vector<std::vector<text::Encoding>> encode(const Row& row, Purpose purpose) const;
+  // Whether a sample's first sequence is a source, and the second what the decoder reads.
+  virtual bool reads_source() const { return false; }
   // How many of a window's first tokens the one before had, and the model is to remember (Inputs::remembered).
   virtual std::size_t remembered(std::size_t /*window*/) const { return 0; }
   // After how many tokens the row's text was cut, 0 if it was not. `samples` are what encode() gave.
@@ -170,6 +173,9 @@ class TrainableRun : public BatchedRun {
   virtual double count(const HeadBatch& part) const = 0;
   virtual Tensor loss(const HeadBatch& part) const = 0;
 
+  // What scoring asks of the model beside logits: texts, say. Comes after find().
+  virtual void write(const Model& /*model*/, const HeadBatch& /*part*/, std::span<Finding* const> /*findings*/,
+                     const Context& /*context*/) const {}
   // Adds a row and what was found to those compared so far; then metrics of all of them. `loss` is the mean loss.
   virtual void compare(const Row& row, const Finding& finding, Comparison& all) const = 0;
   virtual Evaluation metrics(const Comparison& all, double loss) const = 0;
@@ -223,6 +229,7 @@ struct Task {
   bool keeps_head = false;                     // low-rank additions leave a head that the model brought as it is
   std::vector<std::string> lower_is_better{};  // metrics that are better the lower they are, beside the loss
   bool writes = false;                         // answers are texts that come piece by piece (TaskCall::on_text)
+  bool keeps_blank_lines = false;  // a blank line of a file is a request too: answers stay beside their lines
 
   bool trains() const { return !rows.empty(); }
   bool higher_is_better(std::string_view metric) const;

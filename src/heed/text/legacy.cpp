@@ -268,14 +268,14 @@ Json legacy_tokenizer_json(const fs::path& directory) {
   return Converter(directory).run();
 }
 
-Json sentencepiece_tokenizer_json(const fs::path& model) {
-  return Converter(model).sentencepiece(model);  // a file has no files inside that could say more
-}
-
 std::optional<Json> legacy_target_tokenizer_json(const fs::path& directory) {
   const LegacyFiles files(directory);
   if (!has_target_tokenizer(files)) return {};
   return translation_tokenizer_json(files, Side::target);
+}
+
+Json sentencepiece_tokenizer_json(const fs::path& model) {
+  return Converter(model).sentencepiece(model);  // a file has no files inside that could say more
 }
 
 }  // namespace heed::text

@@ -13,15 +13,15 @@ Tokenizer load_tokenizer(const fs::path& directory) {
   return Tokenizer::from_parsed_json(legacy_tokenizer_json(directory), directory.string());
 }
 
-Tokenizer load_sentencepiece(const fs::path& model) {
-  return Tokenizer::from_parsed_json(sentencepiece_tokenizer_json(model), model.string());
-}
-
 std::optional<Tokenizer> load_target_tokenizer(const fs::path& directory) {
   if (fs::exists(directory / "tokenizer.json")) return {};
   const std::optional<Json> json = legacy_target_tokenizer_json(directory);
   if (!json) return {};
   return Tokenizer::from_parsed_json(*json, directory.string());
+}
+
+Tokenizer load_sentencepiece(const fs::path& model) {
+  return Tokenizer::from_parsed_json(sentencepiece_tokenizer_json(model), model.string());
 }
 
 }  // namespace heed::text

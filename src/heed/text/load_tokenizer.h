@@ -12,10 +12,9 @@ namespace heed::text {
 // neither.
 Tokenizer load_tokenizer(const std::filesystem::path& directory);
 
-// A SentencePiece .model by itself, whatever stands beside it.
-Tokenizer load_sentencepiece(const std::filesystem::path& model);
-
 // What the model of the directory writes in, if that is another tokenizer than what it reads.
 std::optional<Tokenizer> load_target_tokenizer(const std::filesystem::path& directory);
+// A SentencePiece .model by itself, whatever stands beside it.
+Tokenizer load_sentencepiece(const std::filesystem::path& model);
 
 }  // namespace heed::text

@@ -7,7 +7,11 @@
 #include "heed/base/stop.h"
 #include "heed/data/conversation.h"
 #include "heed/io/model_folder.h"
+#include "heed/tasks/registry.h"
+#include "heed/text/legacy_files.h"
 #include "heed/text/load_tokenizer.h"
+#include "heed/text/pipelines.h"
+#include "heed/text/token_roles.h"
 #include "heed/text/train_tokenizer.h"
 #include "heed/train/head_plan.h"
 #include "heed/train/trainer.h"
@@ -74,7 +78,15 @@ Json trained_tokenizer(const TrainConfig& config, TrainEvents& events) {
     write_texts(config, texts.path());
     files = {texts.path()};
   }
-  return text::train_tokenizer(type, files, options);
+  Json tokenizer = text::train_tokenizer(type, files, options);
+  // A decoder knows where it begins: what it writes needs an end alone.
+  const std::string end =
+      text::SpecialTokens(text::Tokenizer::from_parsed_json(tokenizer, "tokenizer")).text("eos_token");
+  if (task_named(config.task).head == HeadKind::seq2seq_lm && !end.empty()) {
+    tokenizer["post_processor"] = text::template_processing(
+        "$A:0 " + end + ":0", "$A:0 " + end + ":0 $B:0 " + end + ":0", text::ids_of(tokenizer, "tokenizer"));
+  }
+  return tokenizer;
 }
 
 // Templates that stand beside tokenizer_config.json instead of in it.
@@ -89,6 +101,17 @@ void copy_templates(const fs::path& from, const fs::path& folder) {
     make_folder((folder / name).parent_path());
     replace_file(folder / name, read_file(from / name, kMostBytes));
   }
+}
+
+// Of tokenizers that no tokenizer.json of HuggingFace's could be. False if this is none.
+bool copy_older_files(const text::Tokenizer& tokenizer, const fs::path& from, const fs::path& folder) {
+  if (from.empty() || fs::exists(from / "tokenizer.json")) return false;
+  if (tokenizer.to_json().at("model").at("type") != "Renumbered" && !text::load_target_tokenizer(from)) return false;
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "target_vocab.json", "sentencepiece.bpe.model",
+                           "spiece.model", "merges.txt", "added_tokens.json"}) {
+    if (fs::exists(from / name)) replace_file(folder / name, read_file(from / name, kMostBytes));
+  }
+  return true;
 }
 
 }  // namespace
@@ -107,8 +130,8 @@ LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& event
     replace_file(output / "tokenizer.json", trained_tokenizer(config, events).dump(1) + "\n");
   }
   const fs::path folder = trains ? output : tokenizer_folder(config);
-  LoadedTokenizer loaded{text::load_tokenizer(folder), text::read_settings(folder / kTokenizerConfig),
-                         text::read_settings(folder / kSpecialTokens)};
+  LoadedTokenizer loaded{text::load_tokenizer(folder), text::load_target_tokenizer(folder),
+                         text::read_settings(folder / kTokenizerConfig), text::read_settings(folder / kSpecialTokens)};
   loaded.tokenizer.set_padding(std::nullopt);
   loaded.tokenizer.set_truncation(std::nullopt);
   return loaded;
@@ -116,8 +139,10 @@ LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& event
 
 void save_tokenizer(const text::Tokenizer& tokenizer, const TrainConfig& config, std::size_t max_tokens,
                     const fs::path& folder) {
-  replace_file(folder / "tokenizer.json", tokenizer.to_json().dump(1) + "\n");
   const fs::path from = config.tokenizer.train.empty() ? tokenizer_folder(config) : fs::path();
+  if (!copy_older_files(tokenizer, from, folder)) {
+    replace_file(folder / "tokenizer.json", tokenizer.to_json().dump(1) + "\n");
+  }
   if (!from.empty()) copy_templates(from, folder);
   if (const std::string& own = config.tokenizer.chat_template; !own.empty()) {
     replace_file(folder / "chat_template.jinja", read_file(own, kMostBytes));

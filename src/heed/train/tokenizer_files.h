@@ -10,6 +10,7 @@ class TrainEvents;
 
 struct LoadedTokenizer {
   text::Tokenizer tokenizer;
+  std::optional<text::Tokenizer> target;  // of what the model writes, if that is another one
   Json tokenizer_config, special_tokens_map;
 };
 // That of config.tokenizer.from or model.from; or a new one, trained on the run's texts and kept in its folder.
@@ -18,7 +19,8 @@ LoadedTokenizer starting_tokenizer(const TrainConfig& config, TrainEvents& event
 // The folder of a tokenizer that is there already, which may have chat templates too.
 std::filesystem::path tokenizer_folder(const TrainConfig& config);
 
-// tokenizer.json and the settings beside it, chat templates included, for a model with these limits.
+// tokenizer.json, or the older files of models that translate, and the settings beside it, chat templates included, for
+// a model with these limits.
 void save_tokenizer(const text::Tokenizer& tokenizer, const TrainConfig& config, std::size_t max_tokens,
                     const std::filesystem::path& folder);
 

@@ -116,7 +116,7 @@ class Trainer {
 
   TrainConfig config_;
   TrainEvents& events_;
-  std::optional<text::Tokenizer> tokenizer_;
+  std::optional<text::Tokenizer> tokenizer_, target_tokenizer_;  // the latter of what it writes, if that is another one
   std::optional<text::SpecialTokens> special_;
   Json tokenizer_config_;
   std::size_t max_tokens_ = 0;

@@ -22,13 +22,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ModelConfig starting_config(const TrainConfig& config, const text::Tokenizer& tokenizer) {
+// The tokens that a model from scratch which writes about a source needs to know, where its architecture does not say.
+void add_special_ids(Json& architecture, const text::SpecialTokens& special) {
+  const auto add = [&](const char* field, std::initializer_list<const char*> roles) {
+    for (const char* role : roles) {
+      if (const auto id = special.id(role); id && !architecture.contains(field)) architecture[field] = *id;
+    }
+  };
+  add("bos_token_id", {"bos_token", "cls_token"});
+  add("pad_token_id", {"pad_token"});
+  add("eos_token_id", {"eos_token", "sep_token"});
+  add("decoder_start_token_id", {"eos_token", "sep_token"});
+}
+
+ModelConfig starting_config(const TrainConfig& config, const text::Tokenizer& tokenizer,
+                            const text::SpecialTokens& special) {
   if (!config.model.from.empty()) {
     const ModelFolder folder(config.model.from);
     return parse_model_config(folder.config(), folder.config_name());
   }
   Json architecture = config.model.architecture;
   if (!architecture.contains("vocab_size")) architecture["vocab_size"] = tokenizer.vocabulary_size();
+  ModelConfig parsed = parse_model_config(architecture, "model.architecture");
+  if (!parsed.info.encoder) return parsed;
+  add_special_ids(architecture, special);
   return parse_model_config(architecture, "model.architecture");
 }
 
@@ -94,14 +111,17 @@ Trainer::~Trainer() = default;
 void Trainer::prepare_tokenizer() {
   LoadedTokenizer loaded = starting_tokenizer(config_, events_);
   tokenizer_.emplace(std::move(loaded.tokenizer));
+  target_tokenizer_ = std::move(loaded.target);
   special_.emplace(*tokenizer_, loaded.tokenizer_config, loaded.special_tokens_map);
   tokenizer_config_ = std::move(loaded.tokenizer_config);
 }
 
 void Trainer::prepare_data() {
-  const ModelInfo model = starting_config(config_, *tokenizer_).info;
-  HEED_CHECK(tokenizer_->vocabulary_size() <= model.vocab_size, "[train] the tokenizer has ",
-             tokenizer_->vocabulary_size(), " tokens, the model ", model.vocab_size);
+  const ModelConfig start = starting_config(config_, *tokenizer_, *special_);
+  const ModelInfo& model = start.info;
+  const std::int64_t words = model.encoder ? model.encoder->vocab_size : model.vocab_size;
+  HEED_CHECK(tokenizer_->vocabulary_size() <= words, "[train] the tokenizer has ", tokenizer_->vocabulary_size(),
+             " tokens, the model ", words);
   max_tokens_ = run_max_tokens(config_, model, tokenizer_config_);
 
   const TaskSetup setup{
@@ -109,9 +129,13 @@ void Trainer::prepare_data() {
       .special = *special_,
       .max_tokens = max_tokens_,
       .memory = static_cast<std::size_t>(model.memory),
+      .config = start.source,
       .sentence_embedding = starting_embedding(config_),
+      .generation_config = config_.model.from.empty() ? Json() : ModelFolder(config_.model.from).generation_config(),
       .folder = config_.tokenizer.train.empty() ? tokenizer_folder(config_) : fs::path(config_.output),
-      .chat_template = config_.tokenizer.chat_template};
+      .chat_template = config_.tokenizer.chat_template,
+      .name = config_.model.from.empty() ? "the model" : config_.model.from,
+      .target_tokenizer = target_tokenizer_ ? &*target_tokenizer_ : nullptr};
   const std::vector<HeadPlan> plans = head_plans(config_);
   for (const HeadPlan& plan : plans) {
     heads_.push_back({plan, nullptr});
@@ -181,7 +205,7 @@ void Trainer::prepare_models() {
   const auto every = [](std::string_view) { return true; };
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     TrainableRun& task = *tasks_[i];
-    ModelConfig config = starting_config(config_, *tokenizer_);
+    ModelConfig config = starting_config(config_, *tokenizer_, *special_);
     std::vector<std::string> labels = task.labels();
     // Numbers of labels keep their meaning.
     if (i == 0 && !labels.empty() && !config_.data.label_names.empty()) labels = config_.data.label_names;

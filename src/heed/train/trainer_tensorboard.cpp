@@ -30,8 +30,9 @@ void Trainer::log_weights_and_attention() {
     }
   }
   constexpr std::int64_t kMostPictured = 64;
-  const GreyImage picture =
-      attention_picture(record.layers(), std::min(batch.inputs.ids.offsets.length(0), kMostPictured));
+  const Inputs& inputs = batch.inputs;
+  const Offsets& pictured = inputs.source.values.defined() ? inputs.source.offsets : inputs.ids.offsets;
+  const GreyImage picture = attention_picture(record.layers(), std::min(pictured.length(0), kMostPictured));
   if (!picture.pixels.empty()) file.image(step_, "attention", picture);
 }
 
