@@ -7,7 +7,8 @@ import subprocess
 
 # The head that a verb needs, and its labels; others need none.
 HEADS = {"tag": ["tag", "B-LOC", "I-LOC"], "fill-mask": ["fill-mask"], "answer": ["answer"],
-         "rerank": ["classify", "relevance"], "zero-shot": ["classify", "entailment", "neutral", "contradiction"]}
+         "rerank": ["classify", "relevance"], "zero-shot": ["classify", "entailment", "neutral", "contradiction"],
+         "translate": ["translate"]}
 WRITERS = ["generate", "score", "chat"]
 # A language model that knows every character of its conversation.
 WRITER = {
