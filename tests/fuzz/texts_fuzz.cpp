@@ -8,21 +8,13 @@
 #include "heed/text/protected_parts.h"
 #include "heed/text/sentences.h"
 #include "promise.h"
+#include "text/spaced_words.h"
 
 namespace {
 
 using namespace heed::text;
 using heed::fuzz::expect;
-
-std::vector<ByteRange> words_of(std::string_view text) {
-  std::vector<ByteRange> words;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    if (end > begin) words.push_back({begin, end});
-    begin = end + 1;
-  }
-  return words;
-}
+using heed::test::words_of;
 
 void split_and_join(std::string_view document) {
   const auto sentences = split_sentences(document);

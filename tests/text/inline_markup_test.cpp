@@ -7,19 +7,12 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "text/spaced_words.h"
 
 namespace heed::text {
 namespace {
 
-std::vector<ByteRange> words_of(const std::string& text) {
-  std::vector<ByteRange> words;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    if (end > begin) words.push_back({begin, end});
-    begin = end + 1;
-  }
-  return words;
-}
+using test::words_of;
 
 AlignedText aligned(const std::string& source, const std::string& target, std::vector<WordPair> alignment) {
   return {source, target, words_of(source), words_of(target), std::move(alignment)};

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "heed/base/random.h"
+#include "text/spaced_words.h"
 
 namespace heed::text {
 namespace {
@@ -22,16 +23,7 @@ std::vector<std::string> parts_of(const std::string& text, Kind kind) {
 using Texts = std::vector<std::string>;
 
 AlignedText aligned(const std::string& source, const std::string& target, std::vector<WordPair> alignment) {
-  const auto words_of = [](const std::string& text) {
-    std::vector<ByteRange> words;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find(' ', begin), text.size());
-      if (end > begin) words.push_back({begin, end});
-      begin = end + 1;
-    }
-    return words;
-  };
-  return {source, target, words_of(source), words_of(target), std::move(alignment)};
+  return {source, target, test::words_of(source), test::words_of(target), std::move(alignment)};
 }
 
 std::string kept(const std::string& source, const std::string& target, std::vector<WordPair> alignment) {
